@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/synced_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "ferry/error.hpp"
+#include "observe.hpp"
+
+namespace ferry {
+
+/// What an access had to do to its side.
+struct SyncedMemory::Step {
+  Action action = Action::kNone;
+  std::size_t bytes = 0;
+};
+
+SyncedMemory::SyncedMemory(std::size_t size, Device& device)
+    : device_(device),
+      size_(size),
+      capacity_(size),
+      unified_(device.properties().unified),
+      main_(Stream::Main(device)),
+      gpu_{unified_ ? MemoryKind::kManaged : MemoryKind::kDevice} {}
+
+SyncedMemory::~SyncedMemory() {
+  Release(cpu_);
+  Release(gpu_);
+}
+
+void* SyncedMemory::Reach(Side side, Access access, const Stream& on) const {
+  RequireOurs(on);
+  Lock lock(mutex_);
+  sole_ = StreamHandle::kNone;
+  const Head before = head_;
+  Step step;
+  if (size_ != 0) {
+    const Stream* const writer = gpu_.uses.LastWriter();
+    step = Arrive(side, access, side == Side::kGpu ? on : writer != nullptr ? Stream(*writer) : main_);
+    if (side == Side::kCpu) {
+      HostArrives(buffer(side), access, lock);
+    } else {
+      if (gpu_.uses.Add(access, on) != nullptr)
+        gpu_.uses.FoldOrphans([&] { gpu_ready_ = StreamHandle::kNone; });
+      while (cpu_.adopted() && HostAwaits(cpu_, Access::kReadWrite, lock)) continue;
+    }
+  }
+  Publish(side, access, on);
+  detail::Observe({this, step.bytes, before, side, access, step.action, head_});
+  return buffer(side).ptr;
+}
+
+void SyncedMemory::Prefetch(Side side, const Stream& on) const {
+  RequireOurs(on);
+  const Lock lock(mutex_);
+  sole_ = StreamHandle::kNone;
+  if (size_ == 0 || (side == Side::kCpu && head_ == UNINITIALIZED)) return;  // no stream has work to start
+  const Head before = head_;
+  const Step step = Arrive(side, Access::kRead, on);
+  detail::Observe({this, step.bytes, before, side, Access::kRead, step.action, head_});
+}
+
+void SyncedMemory::async_gpu_push(const Stream& on) {
+  if (head() != HEAD_AT_CPU)
+    throw std::logic_error("SyncedMemory::async_gpu_push: the bytes are not on the CPU alone");
+  Prefetch(Side::kGpu, on);
+}
+
+void SyncedMemory::set_cpu_data(void* ptr, Deleter deleter) {
+  Adopt(Side::kCpu, ptr, std::move(deleter), main_);
+}
+void SyncedMemory::set_gpu_data(void* ptr, const Stream& on, Deleter deleter) {
+  Adopt(Side::kGpu, ptr, std::move(deleter), on);
+}
+
+void SyncedMemory::Resize(std::size_t size) {
+  if (size > capacity_)
+    throw std::length_error("SyncedMemory::Resize: " + std::to_string(size) + " bytes in a capacity of " +
+                            std::to_string(capacity_));
+  if (size > size_) {  // what was in place may lack its tail
+    cpu_ready_ = nullptr;
+    gpu_ready_ = StreamHandle::kNone;
+    sole_ = StreamHandle::kNone;
+  }
+  size_ = size;
+  for (Buffer* buffer : {&cpu_, &gpu_}) buffer->extent = std::min(buffer->extent, size);
+}
+
+void SyncedMemory::Adopt(Side side, void* ptr, Deleter deleter, const Stream& on) {
+  if (ptr == nullptr)
+    throw Error(std::string("SyncedMemory::set_") + Name(side) + "_data: a null pointer for " +
+                std::to_string(size_) + " bytes");
+  RequireOurs(on);
+  detail::UseList uses;
+  if (side == Side::kGpu) uses.Note(on);
+  const Lock lock(mutex_);
+  Buffer& here = buffer(side);
+  Release(here);
+  here.ptr = ptr;
+  here.deleter = std::move(deleter);
+  here.uses = std::move(uses);
+  capacity_ = size_;
+  Publish(side, Access::kOverwrite, on);
+}
+
+/// Sees to it that the bytes are on `side` or on their way there, but for a tail that the host must zero. The head
+/// follows at once: whoever comes next must wait for this copy, not make another.
+SyncedMemory::Step SyncedMemory::Arrive(Side side, Access access, const Stream& on) const {
+  Buffer& here = buffer(side);
+  Allocate(here, on);
+  Step step;
+  const Action action = Next(head_, side, access).action;
+  if (action == Action::kCopy) {
+    if (!unified_) step = {Action::kCopy, Transfer(side, on)};
+    head_ = With(head_, side);
+  }
+  if (access == Access::kOverwrite || here.extent == size_) return step;
+  if (step.action == Action::kNone) step = {Action::kZero, size_ - here.extent};
+  if (side == Side::kGpu) {
+    FillTail(on);
+    head_ = With(head_, side);
+  }
+  return step;
+}
+
+/// One copy is one stream's read of the one buffer and overwrite of the other. Both are noted before
+/// the copy is queued, so that a call that fails half-way is still waited for.
+std::size_t SyncedMemory::Transfer(Side to, const Stream& on) const {
+  Buffer& dst = buffer(to);
+  Buffer& src = to == Side::kCpu ? gpu_ : cpu_;
+  if (src.extent != 0) {
+    detail::Use* const read = src.uses.Add(Access::kRead, on);
+    detail::Use* const write = dst.uses.Add(Access::kOverwrite, on);
+    device_.Copy(to == Side::kCpu ? CopyKind::kDeviceToHost : CopyKind::kHostToDevice, dst.ptr, src.ptr,
+                 src.extent, on.handle());
+    try {
+      const Event landed(on);
+      if (read != nullptr) read->point = landed;
+      write->point = landed;
+    } catch (const std::exception&) {
+      // Without its point the copy is waited for like a kernel: with all that is queued behind it.
+    }
+  }
+  return dst.extent = src.extent;
+}
+
+/// Bytes beyond the extent read as zeros; here they become so. Zeros on first read are the case of extent 0.
+void SyncedMemory::FillTail(const Stream& on) const {
+  gpu_.uses.Add(Access::kReadWrite, on);
+  device_.Fill(static_cast<std::byte*>(gpu_.ptr) + gpu_.extent, std::byte{0}, size_ - gpu_.extent, on.handle());
+  gpu_.extent = size_;
+}
+
+/// The same for the host, which waits for what must come before its access. A tail is a write, though the access
+/// be a read: it waits for readers too, but only as long as no stream has filled it meanwhile.
+void SyncedMemory::HostArrives(Buffer& here, Access access, Lock& lock) const {
+  const auto lacks_tail = [&] { return access != Access::kOverwrite && here.extent < size_; };
+  while (HostAwaits(here, lacks_tail() ? Access::kReadWrite : access, lock)) continue;
+  if (!lacks_tail()) return;
+  std::memset(static_cast<std::byte*>(here.ptr) + here.extent, 0, size_ - here.extent);
+  here.extent = size_;
+}
+
+/// Returns whether there was something to wait for; then the lock was open meanwhile, and all may have changed.
+bool SyncedMemory::HostAwaits(Buffer& buffer, Access access, Lock& lock) {
+  const auto awaited = buffer.uses.BeforeHost(access);
+  if (awaited.empty()) return false;
+  lock.unlock();
+  for (const auto& use : awaited) use.point.HostWait();
+  lock.lock();
+  buffer.uses.Reached(awaited, access);
+  return true;
+}
+
+void SyncedMemory::Publish(Side side, Access access, const Stream& on) const {
+  const bool host = side == Side::kCpu, reads = access == Access::kRead;
+  if (access == Access::kOverwrite) buffer(side).extent = size_;
+  head_ = Next(head_, side, access).next;
+  if (host || !reads) cpu_ready_.store(host ? buffer(side).ptr : nullptr, std::memory_order_release);
+  if (!host || !reads) gpu_ready_.store(host ? StreamHandle::kNone : on.handle(), std::memory_order_release);
+  if (!reads) sole_ = host ? StreamHandle::kHost : on.handle();
+}
+
+void SyncedMemory::Allocate(Buffer& buffer, const Stream& on) const {
+  if (buffer.ptr != nullptr) return;
+  buffer.uses.Reserve();
+  buffer.ptr = device_.Allocate(buffer.kind, capacity_, on.handle());
+  buffer.allocated = capacity_;
+  if (buffer.kind == MemoryKind::kDevice) buffer.uses.Note(on);
+}
+
+/// Device memory goes back in a stream's order; memory that the host may touch next, when nothing uses it.
+void SyncedMemory::Release(Buffer& buffer) noexcept {
+  const Stream* const first = buffer.uses.First();
+  const Stream on = buffer.adopted() || first == nullptr ? main_ : *first;
+  buffer.kind == MemoryKind::kDevice ? buffer.uses.EndBefore(on) : buffer.uses.EndBeforeHost();
+  if (buffer.allocated != 0) device_.Deallocate(buffer.kind, buffer.ptr, buffer.allocated, on.handle());
+  if (buffer.deleter) buffer.deleter(buffer.ptr);
+  buffer.ptr = nullptr;
+  buffer.allocated = 0;
+  buffer.deleter = nullptr;
+}
+
+void SyncedMemory::RequireOurs(const Stream& on) const {
+  if (&on.device() != &device_) throw std::invalid_argument("SyncedMemory: a stream of another device");
+}
+
+}  // namespace ferry

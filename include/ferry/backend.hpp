@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "ferry/device.hpp"
+
+namespace ferry {
+
+/// What a backend gives to be chosen by name.
+struct Backend {
+  const char* name;
+  /// How many devices there are; 0 where there is none, or no driver. Does not throw.
+  int (*count)() noexcept;
+  /// The bare device `index`, 0 <= index < count(), without adaptors. Throws DeviceError.
+  std::unique_ptr<Device> (*make)(int index);
+};
+
+/// The backends of this build: the one picked at configure time first, then host and sim.
+std::span<const Backend> Backends() noexcept;
+
+/// A device by name, "cuda:1", "sim", "host" (no number is number 0), with the usual adaptors around it:
+/// statistics, checks in debug builds, and a pool where the backend's own allocation is slow.
+/// Throws NoDevice, which lists the names there are.
+std::unique_ptr<Device> MakeDevice(std::string_view name);
+
+/// What the environment variable FERRY_DEVICE names, or else the picked backend's first device. Made on first
+/// use and never destroyed, so that global objects may use it until the very end. Throws NoDevice, which
+/// says what to set; a later call tries again. Any thread may call.
+Device& DefaultDevice();
+
+}  // namespace ferry

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace ferry {
+
+/// Where bytes can be. One bit a side, so that a Head is a set of sides.
+enum class Side : std::uint8_t { kCpu = 0b01, kGpu = 0b10 };
+
+/// The sides that hold the current bytes, or have a copy of them on its way.
+/// Names and values are those of Caffe's SyncedMemory::SyncedHead.
+enum class Head : std::uint8_t {
+  UNINITIALIZED = 0b00,
+  HEAD_AT_CPU = 0b01,
+  HEAD_AT_GPU = 0b10,
+  SYNCED = 0b11,
+};
+
+/// What a caller promises to do with the pointer it asks for.
+enum class Access : std::uint8_t {
+  kRead,       ///< looks only                                cpu_data()
+  kReadWrite,  ///< changes bytes, needs the old ones         mutable_cpu_data()
+  kOverwrite,  ///< writes every byte, reads no old one       overwrite_cpu_data()
+};
+
+/// What must happen to the accessed side before its pointer is handed out.
+enum class Action : std::uint8_t { kNone, kZero, kCopy };
+
+struct Transition {
+  Head next;
+  Action action;
+  friend constexpr bool operator==(Transition, Transition) = default;
+};
+
+constexpr bool Holds(Head head, Side side) noexcept {
+  return (static_cast<unsigned>(head) & static_cast<unsigned>(side)) != 0;
+}
+constexpr Head Only(Side side) noexcept { return static_cast<Head>(side); }
+constexpr Head With(Head head, Side side) noexcept {
+  return static_cast<Head>(static_cast<unsigned>(head) | static_cast<unsigned>(side));
+}
+
+/// The whole protocol. Bytes move only when the access reads them and its side lacks them;
+/// a read adds a side, a write leaves only one.
+constexpr Transition Next(Head head, Side side, Access access) noexcept {
+  const bool lacks_bytes = access != Access::kOverwrite && !Holds(head, side);
+  const Action action = !lacks_bytes                  ? Action::kNone
+                        : head == Head::UNINITIALIZED ? Action::kZero
+                                                      : Action::kCopy;
+  return {access == Access::kRead ? With(head, side) : Only(side), action};
+}
+
+constexpr const char* Name(Side side) noexcept { return side == Side::kCpu ? "cpu" : "gpu"; }
+constexpr const char* Name(Head head) noexcept {
+  constexpr const char* kNames[] = {"UNINITIALIZED", "HEAD_AT_CPU", "HEAD_AT_GPU", "SYNCED"};
+  return kNames[static_cast<unsigned>(head)];
+}
+constexpr const char* Name(Access access) noexcept {
+  constexpr const char* kNames[] = {"read", "mutable", "overwrite"};
+  return kNames[static_cast<unsigned>(access)];
+}
+constexpr const char* Name(Action action) noexcept {
+  constexpr const char* kNames[] = {"nothing", "zero", "copy"};
+  return kNames[static_cast<unsigned>(action)];
+}
+
+}  // namespace ferry

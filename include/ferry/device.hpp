@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ferry {
+
+enum class MemoryKind : std::uint8_t { kDevice, kPinnedHost, kManaged };
+enum class CopyKind : std::uint8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
+
+/// A backend's own handle, opaque and typed. No stream has the values from kHost on.
+enum class StreamHandle : std::uintptr_t { kHost = ~std::uintptr_t{1}, kNone = ~std::uintptr_t{0} };
+enum class EventHandle : std::uintptr_t {};
+
+/// Queues host code in the order of stream `on`; `touches` are the memory blocks that it uses.
+using HostCodeLauncher = void (*)(StreamHandle on, std::vector<const void*> touches,
+                                  std::function<void()> code);
+
+/// What is known of a device, and all that the core decides by.
+struct DeviceProperties {
+  std::string backend;               ///< "cuda", "hip", "sim", "host"
+  std::string name;                  ///< the vendor's name of the model
+  std::string architecture;          ///< "sm_90", "gfx942"; empty where there is none
+  std::string pci_id;                ///< "0000:17:00.0"; empty where there is none
+  int index = 0;                     ///< among the backend's devices
+  std::size_t memory = 0;            ///< in bytes
+  bool unified = false;              ///< kManaged is as good as kDevice, and the host may use it while kernels run
+  StreamHandle main_stream{};        ///< the vendor's default stream
+  HostCodeLauncher launch = nullptr; ///< where kernels are host code that must be queued; else null
+};
+
+/// One accelerator, or the host: memory, ordered work on it, points in that order to wait for.
+///
+/// Pointers are not null, bytes > 0, handles are this device's; CheckedDevice asserts it. Any thread may call.
+/// What can fail throws DeviceError or OutOfMemory; a call that threw may still have queued its work. A device
+/// outlives its memory, streams and events. None may be used on a stream under graph capture: that throws.
+class Device {
+ public:
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  virtual ~Device() = default;
+
+  virtual const DeviceProperties& properties() const noexcept = 0;
+
+  /// kDevice comes and goes in the order of stream `on`: usable by work queued there after Allocate,
+  /// given up after the work queued there before Deallocate.
+  /// The host can use the other kinds, and no stream orders the host: they are ready when Allocate
+  /// returns, no queued work may use them any more at Deallocate, and `on` is ignored.
+  virtual void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) = 0;
+  virtual void Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept = 0;
+
+  /// Queued on `on`, run in its order; may return before it is done.
+  virtual void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) = 0;
+  virtual void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) = 0;
+
+  /// Owned through Stream. A destroyed stream still finishes its work.
+  virtual StreamHandle CreateStream() = 0;
+  virtual void DestroyStream(StreamHandle stream) noexcept = 0;
+  virtual void Synchronize(StreamHandle stream) = 0;
+
+  /// A point after the work queued on `on` so far. Owned through Event; may outlive its stream.
+  virtual EventHandle Record(StreamHandle on) = 0;
+  virtual void Release(EventHandle event) noexcept = 0;
+  virtual void StreamWait(StreamHandle on, EventHandle event) = 0;
+  virtual void HostWait(EventHandle event) = 0;
+};
+
+}  // namespace ferry

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace ferry {
+
+/// The root of what Ferry throws, but for OutOfMemory (a std::bad_alloc) and misuse of the library by its
+/// caller (a std::logic_error). What threw has left everything as it was.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A vendor's call failed.
+class DeviceError : public Error {
+ public:
+  /// `call` is the vendor's function, `code` its number for the error, `text` its words.
+  DeviceError(const std::string& call, int code, const std::string& text)
+      : Error(call + ": " + text + " (" + std::to_string(code) + ")"),
+        call_(std::make_shared<const std::string>(call)),
+        code_(code) {}
+  const std::string& call() const noexcept { return *call_; }
+  int code() const noexcept { return code_; }
+
+ private:
+  std::shared_ptr<const std::string> call_;
+  int code_;
+};
+
+/// There is no such device here. The text says which there are, or what to set.
+class NoDevice : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A shape, an axis or an index that cannot be, or that does not fit. The text has the call and the shape.
+class ShapeError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A file or a message that is not what it should be.
+class FormatError : public Error {
+ public:
+  /// `where` is the file's path, or what else the bytes came from; `offset` is in bytes from its beginning.
+  FormatError(const std::string& where, std::uint64_t offset, const std::string& what)
+      : Error(where + ", byte " + std::to_string(offset) + ": " + what), offset_(offset) {}
+  std::uint64_t offset() const noexcept { return offset_; }
+
+ private:
+  std::uint64_t offset_;
+};
+
+/// An allocation failed, on the host or on a device. Not an Error: code that frees and retries on
+/// std::bad_alloc need not know us, and with both bases it would slip past `catch (const std::exception&)`.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  OutOfMemory(const std::string& device, std::size_t bytes)
+      : what_(device + ": cannot allocate " + std::to_string(bytes) + " bytes"), bytes_(bytes) {}
+  const char* what() const noexcept override { return what_.what(); }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::runtime_error what_;  // for its text, which is copied without a throw
+  std::size_t bytes_;
+};
+
+}  // namespace ferry

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "ferry/device.hpp"
+
+namespace ferry {
+
+/// Passes every call on to the device that it owns. An adaptor overrides what it is about.
+class ForwardingDevice : public Device {
+ public:
+  /// `next` is not null.
+  explicit ForwardingDevice(std::unique_ptr<Device> next) noexcept : next_(std::move(next)) {}
+
+  Device& next() const noexcept { return *next_; }
+
+  const DeviceProperties& properties() const noexcept override { return next_->properties(); }
+  void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
+    return next_->Allocate(kind, bytes, on);
+  }
+  void Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept override {
+    next_->Deallocate(kind, ptr, bytes, on);
+  }
+  void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override {
+    next_->Copy(kind, dst, src, bytes, on);
+  }
+  void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) override {
+    next_->Fill(dst, value, bytes, on);
+  }
+  StreamHandle CreateStream() override { return next_->CreateStream(); }
+  void DestroyStream(StreamHandle stream) noexcept override { next_->DestroyStream(stream); }
+  void Synchronize(StreamHandle stream) override { next_->Synchronize(stream); }
+  EventHandle Record(StreamHandle on) override { return next_->Record(on); }
+  void Release(EventHandle event) noexcept override { next_->Release(event); }
+  void StreamWait(StreamHandle on, EventHandle event) override { next_->StreamWait(on, event); }
+  void HostWait(EventHandle event) override { next_->HostWait(event); }
+
+ private:
+  std::unique_ptr<Device> next_;
+};
+
+}  // namespace ferry

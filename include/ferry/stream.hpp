@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "ferry/device.hpp"
+
+namespace ferry {
+
+/// A queue of work. A value: copies share the queue, and the last one gives it back.
+/// Its device must outlive it. Any thread may use it.
+class Stream {
+ public:
+  /// A new stream, which has no order with any other, the main one included, but what is asked for.
+  explicit Stream(Device& device)
+      : device_(&device),
+        owner_(
+            reinterpret_cast<void*>(device.CreateStream()),
+            [&device](void* p) { device.DestroyStream(StreamHandle{reinterpret_cast<std::uintptr_t>(p)}); }),
+        handle_{reinterpret_cast<std::uintptr_t>(owner_.get())} {}
+  /// The device's default stream.
+  static Stream Main(Device& device) noexcept { return Stream(device, device.properties().main_stream); }
+  /// Somebody else's. It must outlive every memory that was accessed on it.
+  static Stream Borrow(Device& device, StreamHandle handle) noexcept { return Stream(device, handle); }
+
+  Device& device() const noexcept { return *device_; }
+  StreamHandle handle() const noexcept { return handle_; }
+  /// The host waits for all that is queued. Throws DeviceError.
+  void Synchronize() const { device_->Synchronize(handle_); }
+  /// Owned, and by this copy alone: nobody else can queue work there.
+  bool orphaned() const noexcept { return owner_.use_count() == 1; }
+
+  friend bool operator==(const Stream& a, const Stream& b) noexcept {
+    return a.handle_ == b.handle_ && a.device_ == b.device_;
+  }
+
+ private:
+  Stream(Device& device, StreamHandle handle) noexcept : device_(&device), handle_(handle) {}
+
+  Device* device_;
+  std::shared_ptr<void> owner_;
+  StreamHandle handle_;
+};
+
+/// A point in a stream's work: constructing one records it. A value: copies are the same point.
+/// It may outlive its stream, not its device.
+class Event {
+ public:
+  /// A point after all that is queued on `on` so far. Throws DeviceError.
+  explicit Event(const Stream& on)
+      : device_(&on.device()),
+        owner_(reinterpret_cast<void*>(device_->Record(on.handle())), [device = device_](void* p) {
+          device->Release(EventHandle{reinterpret_cast<std::uintptr_t>(p)});
+        }) {}
+
+  EventHandle handle() const noexcept { return EventHandle{reinterpret_cast<std::uintptr_t>(owner_.get())}; }
+  void HostWait() const { device_->HostWait(handle()); }
+  void StreamWait(const Stream& waiter) const { device_->StreamWait(waiter.handle(), handle()); }
+
+ private:
+  Device* device_;
+  std::shared_ptr<void> owner_;
+};
+
+}  // namespace ferry

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "ferry/coherence.hpp"
+
+namespace ferry {
+
+class SyncedMemory;
+
+/// One access that did not find its bytes in place, or a Prefetch (a read on behalf of a later one).
+struct AccessRecord {
+  const SyncedMemory* memory;
+  std::size_t bytes;  ///< moved or zeroed; 0 where nothing was
+  Head before;
+  Side side;
+  Access access;
+  Action action;
+  Head after;
+};
+
+/// Called under the memory's lock, from any thread: it must not touch the memory. It must not throw.
+using AccessObserver = std::function<void(const AccessRecord&)>;
+
+/// Replaces the observer; an empty one brings back the usual, which logs the record at LogLevel::kTrace.
+/// Accesses that find their bytes in place change nothing and are not seen.
+void SetAccessObserver(AccessObserver observer);
+
+}  // namespace ferry
