@@ -37,14 +37,18 @@ void* SyncedMemory::Reach(Side side, Access access, const Stream& on) const {
   const Head before = head_;
   Step step;
   if (size_ != 0) {
-    const Stream* const writer = gpu_.uses.LastWriter();
-    step = Arrive(side, access, side == Side::kGpu ? on : writer != nullptr ? Stream(*writer) : main_);
     if (side == Side::kCpu) {
+      // Where the bytes are written anyway: no stream waits for another.
+      const detail::Use* const write = gpu_.uses.LastWrite();
+      step = Arrive(side, access, write != nullptr ? write->on.ToStream() : main_);
       HostArrives(buffer(side), access, lock);
     } else {
+      step = Arrive(side, access, on);
       if (gpu_.uses.Add(access, on) != nullptr)
         gpu_.uses.FoldOrphans([&] { gpu_ready_ = StreamHandle::kNone; });
-      while (cpu_.adopted() && HostAwaits(cpu_, Access::kReadWrite, lock)) continue;
+      // The caller's bytes have been read when this returns. A copy on its way to them concerns nobody here.
+      while (cpu_.adopted() && cpu_.uses.LastWrite() == nullptr && HostAwaits(cpu_, Access::kReadWrite, lock))
+        continue;
     }
   }
   Publish(side, access, on);
@@ -56,7 +60,7 @@ void SyncedMemory::Prefetch(Side side, const Stream& on) const {
   RequireOurs(on);
   const Lock lock(mutex_);
   sole_ = StreamHandle::kNone;
-  if (size_ == 0 || (side == Side::kCpu && head_ == UNINITIALIZED)) return;  // no stream has work to start
+  if (size_ == 0 || (side == Side::kCpu && head_ != HEAD_AT_GPU)) return;  // no stream has work to start
   const Head before = head_;
   const Step step = Arrive(side, Access::kRead, on);
   detail::Observe({this, step.bytes, before, side, Access::kRead, step.action, head_});
@@ -76,9 +80,7 @@ void SyncedMemory::set_gpu_data(void* ptr, const Stream& on, Deleter deleter) {
 }
 
 void SyncedMemory::Resize(std::size_t size) {
-  if (size > capacity_)
-    throw std::length_error("SyncedMemory::Resize: " + std::to_string(size) + " bytes in a capacity of " +
-                            std::to_string(capacity_));
+  RequireRoom(size, "Resize");
   if (size > size_) {  // what was in place may lack its tail
     cpu_ready_ = nullptr;
     gpu_ready_ = StreamHandle::kNone;
@@ -86,6 +88,35 @@ void SyncedMemory::Resize(std::size_t size) {
   }
   size_ = size;
   for (Buffer* buffer : {&cpu_, &gpu_}) buffer->extent = std::min(buffer->extent, size);
+}
+
+void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size) {
+  RequireRoom(size, "Assign");
+  if (size == 0 || source.head() == UNINITIALIZED) {
+    Resize(0);
+    return Resize(size);
+  }
+  const Side side = &source.device_ == &device_ && Holds(source.head(), Side::kGpu) ? Side::kGpu : Side::kCpu;
+  const void* const from = side == Side::kGpu ? source.gpu_data(main_) : source.cpu_data();
+  Lock lock(mutex_);
+  sole_ = StreamHandle::kNone;
+  const Head before = head_;
+  Buffer& here = buffer(side);
+  Allocate(here, main_);
+  if (side == Side::kGpu) {
+    here.uses.Add(Access::kOverwrite, main_);
+    if (head_ == SYNCED && !unified_) {  // if the copy fails, these bytes are gone, and those are not
+      gpu_ready_ = StreamHandle::kNone;
+      head_ = HEAD_AT_CPU;
+    }
+    device_.Copy(CopyKind::kDeviceToDevice, here.ptr, from, size, main_.handle());
+  } else {
+    while (HostAwaits(here, Access::kOverwrite, lock)) continue;
+    std::memcpy(here.ptr, from, size);
+  }
+  size_ = size;
+  Publish(side, Access::kOverwrite, main_);
+  detail::Observe({this, 0, before, side, Access::kOverwrite, Action::kNone, head_});
 }
 
 void SyncedMemory::Adopt(Side side, void* ptr, Deleter deleter, const Stream& on) {
@@ -105,8 +136,8 @@ void SyncedMemory::Adopt(Side side, void* ptr, Deleter deleter, const Stream& on
   Publish(side, Access::kOverwrite, on);
 }
 
-/// Sees to it that the bytes are on `side` or on their way there, but for a tail that the host must zero. The head
-/// follows at once: whoever comes next must wait for this copy, not make another.
+/// Sees to it that the bytes are on `side` or on their way there, but for a tail that the host must zero. The
+/// head follows at once: whoever comes next must wait for this copy, not make another.
 SyncedMemory::Step SyncedMemory::Arrive(Side side, Access access, const Stream& on) const {
   Buffer& here = buffer(side);
   Allocate(here, on);
@@ -149,12 +180,13 @@ std::size_t SyncedMemory::Transfer(Side to, const Stream& on) const {
 /// Bytes beyond the extent read as zeros; here they become so. Zeros on first read are the case of extent 0.
 void SyncedMemory::FillTail(const Stream& on) const {
   gpu_.uses.Add(Access::kReadWrite, on);
-  device_.Fill(static_cast<std::byte*>(gpu_.ptr) + gpu_.extent, std::byte{0}, size_ - gpu_.extent, on.handle());
+  device_.Fill(static_cast<std::byte*>(gpu_.ptr) + gpu_.extent, std::byte{0}, size_ - gpu_.extent,
+               on.handle());
   gpu_.extent = size_;
 }
 
-/// The same for the host, which waits for what must come before its access. A tail is a write, though the access
-/// be a read: it waits for readers too, but only as long as no stream has filled it meanwhile.
+/// The same for the host, which waits for what must come before its access. A tail is a write, though the
+/// access be a read: it waits for readers too, but only as long as no stream has filled it meanwhile.
 void SyncedMemory::HostArrives(Buffer& here, Access access, Lock& lock) const {
   const auto lacks_tail = [&] { return access != Access::kOverwrite && here.extent < size_; };
   while (HostAwaits(here, lacks_tail() ? Access::kReadWrite : access, lock)) continue;
@@ -163,7 +195,8 @@ void SyncedMemory::HostArrives(Buffer& here, Access access, Lock& lock) const {
   here.extent = size_;
 }
 
-/// Returns whether there was something to wait for; then the lock was open meanwhile, and all may have changed.
+/// Returns whether there was something to wait for; then the lock was open meanwhile, and all may have
+/// changed.
 bool SyncedMemory::HostAwaits(Buffer& buffer, Access access, Lock& lock) {
   const auto awaited = buffer.uses.BeforeHost(access);
   if (awaited.empty()) return false;
@@ -193,14 +226,20 @@ void SyncedMemory::Allocate(Buffer& buffer, const Stream& on) const {
 
 /// Device memory goes back in a stream's order; memory that the host may touch next, when nothing uses it.
 void SyncedMemory::Release(Buffer& buffer) noexcept {
-  const Stream* const first = buffer.uses.First();
-  const Stream on = buffer.adopted() || first == nullptr ? main_ : *first;
+  const detail::Use* const first = buffer.uses.First();
+  const Stream on = buffer.adopted() || first == nullptr ? main_ : first->stream();
   buffer.kind == MemoryKind::kDevice ? buffer.uses.EndBefore(on) : buffer.uses.EndBeforeHost();
   if (buffer.allocated != 0) device_.Deallocate(buffer.kind, buffer.ptr, buffer.allocated, on.handle());
   if (buffer.deleter) buffer.deleter(buffer.ptr);
   buffer.ptr = nullptr;
   buffer.allocated = 0;
   buffer.deleter = nullptr;
+}
+
+void SyncedMemory::RequireRoom(std::size_t size, const char* call) const {
+  if (size > capacity_)
+    throw std::length_error(std::string("SyncedMemory::") + call + ": " + std::to_string(size) +
+                            " bytes in a capacity of " + std::to_string(capacity_));
 }
 
 void SyncedMemory::RequireOurs(const Stream& on) const {

@@ -6,15 +6,15 @@
 namespace ferry::detail {
 namespace {
 
-/// Runs `wait`; if that fails, the host waits for the whole stream; if that fails too, the driver is gone, and
-/// its work with it.
+/// Runs `wait`; if that fails, the host waits for the whole stream; if that fails too, the driver is gone,
+/// and its work with it.
 template <class Wait>
 void EndUse(const Use& use, Wait wait) noexcept {
   try {
     wait();
   } catch (...) {
     try {
-      use.stream.Synchronize();
+      use.stream().Synchronize();
     } catch (...) {
     }
   }
@@ -27,16 +27,16 @@ Use* UseList::Add(Access access, const Stream& on) {
   Reserve();
   if (reads) {
     for (Use& use : uses_) {
-      if (!(use.stream == on) || (use.writes && use.point)) continue;
+      if (!(use.stream() == on) || (use.writes && use.point)) continue;
       use.point.reset();
       use.serial = ++serial_;
       return nullptr;
     }
   }
   for (const Use& use : uses_)
-    if ((use.writes || !reads) && !(use.stream == on)) use.Point().StreamWait(on);
+    if ((use.writes || !reads) && !(use.stream() == on)) use.Point().StreamWait(on);
   if (!reads) uses_.clear();
-  uses_.push_back({on, !reads, std::nullopt, ++serial_});
+  uses_.push_back({StreamNote(on), !reads, std::nullopt, ++serial_});
   return &uses_.back();
 }
 
@@ -49,7 +49,8 @@ std::vector<UseList::Awaited> UseList::BeforeHost(Access access) const {
 
 void UseList::Reached(const std::vector<Awaited>& awaited, Access access) {
   const auto reached = [&](const Use& use) {
-    return std::any_of(awaited.begin(), awaited.end(), [&](const Awaited& a) { return a.serial == use.serial; });
+    return std::any_of(awaited.begin(), awaited.end(),
+                       [&](const Awaited& a) { return a.serial == use.serial; });
   };
   if (access != Access::kRead) {
     std::erase_if(uses_, reached);
@@ -60,14 +61,14 @@ void UseList::Reached(const std::vector<Awaited>& awaited, Access access) {
     if (reached(use)) use.writes = false;  // its stream may still get reads, with no word to us
 }
 
-const Stream* UseList::LastWriter() const noexcept {
+const Use* UseList::LastWrite() const noexcept {
   const auto it = std::find_if(uses_.begin(), uses_.end(), [](const Use& use) { return use.writes; });
-  return it == uses_.end() ? nullptr : &it->stream;
+  return it == uses_.end() ? nullptr : &*it;
 }
 
 void UseList::EndBefore(const Stream& on) noexcept {
   for (const Use& use : uses_)
-    if (!(use.stream == on)) EndUse(use, [&] { use.Point().StreamWait(on); });
+    if (!(use.stream() == on)) EndUse(use, [&] { use.Point().StreamWait(on); });
   uses_.clear();
 }
 

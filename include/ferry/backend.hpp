@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "ferry/device.hpp"
@@ -16,13 +17,17 @@ struct Backend {
   int (*count)() noexcept;
   /// The bare device `index`, 0 <= index < count(), without adaptors. Throws DeviceError.
   std::unique_ptr<Device> (*make)(int index);
+  /// Whether its own allocation is slow, so that MakeDevice puts a pool around it.
+  bool pooled = true;
+  /// Why count() is 0, in the vendor's words; null where it never is.
+  std::string (*missing)() = nullptr;
 };
 
 /// The backends of this build: the one picked at configure time first, then host and sim.
 std::span<const Backend> Backends() noexcept;
 
 /// A device by name, "cuda:1", "sim", "host" (no number is number 0), with the usual adaptors around it:
-/// statistics, checks in debug builds, and a pool where the backend's own allocation is slow.
+/// statistics, checks in debug builds, and a pool where the backend asks for one.
 /// Throws NoDevice, which lists the names there are.
 std::unique_ptr<Device> MakeDevice(std::string_view name);
 

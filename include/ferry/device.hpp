@@ -22,22 +22,25 @@ using HostCodeLauncher = void (*)(StreamHandle on, std::vector<const void*> touc
 
 /// What is known of a device, and all that the core decides by.
 struct DeviceProperties {
-  std::string backend;               ///< "cuda", "hip", "sim", "host"
-  std::string name;                  ///< the vendor's name of the model
-  std::string architecture;          ///< "sm_90", "gfx942"; empty where there is none
-  std::string pci_id;                ///< "0000:17:00.0"; empty where there is none
-  int index = 0;                     ///< among the backend's devices
-  std::size_t memory = 0;            ///< in bytes
-  bool unified = false;              ///< kManaged is as good as kDevice, and the host may use it while kernels run
-  StreamHandle main_stream{};        ///< the vendor's default stream
-  HostCodeLauncher launch = nullptr; ///< where kernels are host code that must be queued; else null
+  std::string backend;         ///< "cuda", "hip", "sim", "host"
+  std::string name;            ///< the vendor's name of the model
+  std::string architecture;    ///< "sm_90", "gfx942"; empty where there is none
+  std::string pci_id;          ///< "0000:17:00.0"; empty where there is none
+  int index = 0;               ///< among the backend's devices
+  std::size_t memory = 0;      ///< in bytes
+  int wavefront = 0;           ///< threads that run in step, 32 or 64; 0 where there is no such thing
+  bool memory_pools = false;   ///< kDevice comes from the vendor's own stream-ordered pool
+  bool unified = false;        ///< kManaged is as good as kDevice, and the host may use it while kernels run
+  StreamHandle main_stream{};  ///< the vendor's default stream
+  HostCodeLauncher launch = nullptr;  ///< where kernels are host code that must be queued; else null
 };
 
 /// One accelerator, or the host: memory, ordered work on it, points in that order to wait for.
 ///
-/// Pointers are not null, bytes > 0, handles are this device's; CheckedDevice asserts it. Any thread may call.
-/// What can fail throws DeviceError or OutOfMemory; a call that threw may still have queued its work. A device
-/// outlives its memory, streams and events. None may be used on a stream under graph capture: that throws.
+/// Pointers are not null, bytes > 0, handles are this device's; CheckedDevice asserts it. Any thread may
+/// call. What can fail throws DeviceError or OutOfMemory; a call that threw may still have queued its work. A
+/// device outlives its memory, streams and events. None may be used on a stream under graph capture: that
+/// throws.
 class Device {
  public:
   Device() = default;

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <utility>
 
 #include "ferry/coherence.hpp"
 #include "ferry/stream.hpp"
@@ -19,7 +20,8 @@ class Place {
  public:
   /// The CPU, for memory of this device.
   static Place Cpu(Device& device) noexcept;
-  /// The device's side of `on`; the CPU, with one warning a process, where the Kokkos at hand has no kernels for it.
+  /// The device's side of `on`; the CPU, with one warning a process, where the Kokkos at hand has no kernels
+  /// for it.
   static Place On(const Stream& on);
 
   Side side() const noexcept { return side_; }
@@ -32,7 +34,8 @@ class Place {
   }
   template <class T>
   T* ReadWrite(SyncedMemory& memory) const {
-    return static_cast<T*>(side_ == Side::kCpu ? memory.mutable_cpu_data() : memory.mutable_gpu_data(stream_));
+    return static_cast<T*>(side_ == Side::kCpu ? memory.mutable_cpu_data()
+                                               : memory.mutable_gpu_data(stream_));
   }
   template <class T>
   T* Overwrite(SyncedMemory& memory) const {
@@ -46,9 +49,9 @@ class Place {
   Stream stream_;
 };
 
-/// Every kernel: pointers are valid at `place`; n >= 0 counts elements; x and y of one call do not overlap but
+/// Every kernel: pointers are valid at `place`; n counts elements; x and y of one call do not overlap but
 /// where they are the same. Those that return nothing may be queued; those that return a number wait for it.
-/// All throw DeviceError. Any thread may call.
+/// All throw DeviceError, and std::invalid_argument for n < 0. Any thread may call.
 
 /// x[i] = value. For every arithmetic T.
 template <class T>
@@ -67,8 +70,8 @@ void Axpy(const Place& place, std::int64_t n, T alpha, const T* x, T* y);
 template <Real T>
 void Axpby(const Place& place, std::int64_t n, T alpha, const T* x, T beta, T* y);
 
-/// Sums of |x[i]|, x[i]^2 and x[i] * y[i], with float64 totals. The same bits on every call at one kind of place
-/// and instruction set.
+/// Sums of |x[i]|, x[i]^2 and x[i] * y[i], with float64 totals. The same bits on every call at one kind of
+/// place and instruction set.
 template <Real T>
 double Asum(const Place& place, std::int64_t n, const T* x);
 template <Real T>
@@ -78,8 +81,9 @@ double Dot(const Place& place, std::int64_t n, const T* x, const T* y);
 
 enum class Transpose : std::uint8_t { kNo, kYes };
 
-/// C = alpha * op(A) * op(B) + beta * C, row-major without gaps, as Caffe's caffe_cpu_gemm: op(A) is m x k, op(B)
-/// is k x n, C is m x n. With beta == 0, C is not read.
+/// C = alpha * op(A) * op(B) + beta * C, row-major without gaps, as Caffe's caffe_cpu_gemm: op(A) is m x k,
+/// op(B) is k x n, C is m x n. With beta == 0, C is not read. Throws ShapeError for more than BLAS
+/// can count, which is 2^31 - 1 rows or columns.
 template <Real T>
 void Gemm(const Place& place, Transpose transpose_a, Transpose transpose_b, std::int64_t m, std::int64_t n,
           std::int64_t k, T alpha, const T* a, const T* b, T beta, T* c);

@@ -9,43 +9,71 @@
 
 #include "ferry/stream.hpp"
 
-/// A simulated GPU, for tests: the backend code of CUDA and HIP over host memory and queues. Work runs as late as
-/// the contract of Device allows, in an order drawn from a seed, so that a missing wait is seen, and seen again.
-/// One simulated machine a process; any thread may call.
+/// A simulated GPU, for tests: the backend code of CUDA and HIP over host memory and queues. Work runs as
+/// late as the contract of Device allows, in an order drawn from a seed, so that a missing wait is seen, and
+/// seen again. Device memory is out of the host's reach: a touch of it is a segmentation fault. Fresh memory
+/// is full of 0xA5. One simulated machine a process; any thread may call.
 namespace ferry::sim {
 
 struct Options {
   std::uint64_t seed = 0;
   int devices = 1;
-  std::size_t memory = 0;         ///< of each device, in bytes; 0: no limit
-  std::size_t pinned_memory = 0;  ///< of the host, in bytes; 0: no limit
+  std::size_t memory = 0;         ///< of each device, in bytes; 0: as much as this machine has
+  std::size_t pinned_memory = 0;  ///< of the host, in bytes; 0: as much as this machine has
   bool unified = false;
-  bool pageable_late = false;  ///< pageable memory is copied like pinned, as CUDA's words permit
-  long fail_at = 0;            ///< the n-th runtime call fails, counted from 1; 0: none
-  std::string fail_call = {};  ///< count only calls of this name, "MemcpyAsync" say
-  bool fail_late = false;      ///< the failing call still does its work, as when a vendor reports an older error
+  /// Pageable memory is copied like pinned, as CUDA's words permit. Else a copy has read its pageable source,
+  /// or written its pageable destination, when it returns.
+  bool pageable_late = false;
+
+  // Where vendors' runtimes differ; docs/decisions/0030 has the sources.
+  int wavefront = 32;
+  std::string architecture = {};
+  bool memory_pools = true;     ///< else MallocAsync and FreeAsync are not supported
+  bool null_when_full = false;  ///< MallocAsync succeeds when memory runs out, with a null pointer
+  bool zero_bytes = false;      ///< allocations (with a null pointer) and copies of no bytes succeed
+  /// A copy of pageable memory waits for all work of its device, and is over when it returns.
+  bool pageable_serialises = false;
+  /// The host sees what copies and fills have written to its memory, pageable memory apart, only once it has
+  /// waited for an event, a stream or the device.
+  bool coarse_host_memory = false;
+  bool last_call_only = false;  ///< GetLastError knows the last call alone, so that a success makes it forget
+  bool capture_spreads = false;  ///< a main stream can't be used while another one is under capture
+
+  // Faults. Calls are SimRuntime's, by CUDA's names without "cuda": "MemcpyAsync". One of Malloc* fails as
+  // out of memory. What gives back (Free*, *Destroy) or asks (GetDevice, SetDevice, Describe,
+  // StreamIsCapturing) and Launch count only when they are named.
+  long fail_at = 0;            ///< the n-th call fails, counted from 1; 0: none
+  std::string fail_call = {};  ///< count only calls of this name
+  bool fail_late = false;  ///< the failing call has done its work, as when a vendor reports an older error;
+                           ///< not of calls that make something: nobody could give that back
+  bool fail_forever = false;  ///< and so does every call after it, of any name: a driver that is gone
 };
 
 struct Report {
-  std::vector<std::string> misuse;  ///< the call and what was wrong with it
-  std::vector<std::string> leaks;   ///< blocks, streams and events not given back
-  long calls = 0;                   ///< that can fail
+  std::vector<std::string> misuse;  ///< "MemcpyAsync (call 7): ", what was wrong, and who made the memory
+  std::vector<std::string> leaks;   ///< blocks, streams and events not given back, and who made them
+  std::vector<std::string> kernel_errors;  ///< what failed kernels threw
+  long calls = 0;                          ///< that Options::fail_at counts
   long copies = 0;
   long host_waits = 0;
 };
 
 /// A new machine. Nothing of the old one may be used any more, devices included.
 void Reset(const Options& options = {});
-/// Queues a "kernel". `touches` are the blocks that it may dereference while it runs; outside it, device memory is
-/// out of the host's reach, and a touch of it is a segmentation fault. The body must not call ferry. One that
-/// throws is a kernel that failed: each later call on its device fails, as after a sticky error.
-/// Throws DeviceError.
+
+/// Queues a "kernel". `touches` are the blocks that it may dereference while it runs, one kernel at a time,
+/// on the thread that waits for it. The body must not call Ferry, but may wait for other threads that do. One
+/// that throws is a kernel that failed: its device does no more work, and each later call on it fails, as
+/// after a sticky error. Throws DeviceError.
 void Launch(const Stream& on, std::vector<const void*> touches, std::function<void()> body);
+
 /// Runs all queued work.
 void Drain();
+
 Report Inspect();
 
-/// Between the two, work queued on `on` would become a graph: every call that needs that stream must fail.
+/// Between the two, work queued on `on` would become a graph: every call that needs that stream fails. As
+/// with CUDA's legacy stream, a main stream can't be captured. Throws DeviceError.
 void BeginCapture(const Stream& on);
 void EndCapture(const Stream& on);
 

@@ -15,10 +15,11 @@ class Stream {
   /// A new stream, which has no order with any other, the main one included, but what is asked for.
   explicit Stream(Device& device)
       : device_(&device),
-        owner_(
+        queue_(
             reinterpret_cast<void*>(device.CreateStream()),
             [&device](void* p) { device.DestroyStream(StreamHandle{reinterpret_cast<std::uintptr_t>(p)}); }),
-        handle_{reinterpret_cast<std::uintptr_t>(owner_.get())} {}
+        user_(std::make_shared<char>()),
+        handle_{reinterpret_cast<std::uintptr_t>(queue_.get())} {}
   /// The device's default stream.
   static Stream Main(Device& device) noexcept { return Stream(device, device.properties().main_stream); }
   /// Somebody else's. It must outlive every memory that was accessed on it.
@@ -28,19 +29,41 @@ class Stream {
   StreamHandle handle() const noexcept { return handle_; }
   /// The host waits for all that is queued. Throws DeviceError.
   void Synchronize() const { device_->Synchronize(handle_); }
-  /// Owned, and by this copy alone: nobody else can queue work there.
-  bool orphaned() const noexcept { return owner_.use_count() == 1; }
 
   friend bool operator==(const Stream& a, const Stream& b) noexcept {
     return a.handle_ == b.handle_ && a.device_ == b.device_;
   }
 
  private:
+  friend class StreamNote;
   Stream(Device& device, StreamHandle handle) noexcept : device_(&device), handle_(handle) {}
 
   Device* device_;
-  std::shared_ptr<void> owner_;
+  std::shared_ptr<void> queue_;  ///< empty where the queue is somebody else's
+  std::shared_ptr<void> user_;   ///< alive as long as somebody can queue work
   StreamHandle handle_;
+};
+
+/// A stream as those remember it who wait for its work but queue none of their own: its queue lives on, and
+/// yet it is known when the last user has gone.
+class StreamNote {
+ public:
+  explicit StreamNote(const Stream& stream) : stream_(stream), user_(stream.user_) { stream_.user_.reset(); }
+
+  /// To wait for, or to compare.
+  const Stream& stream() const noexcept { return stream_; }
+  /// To queue work on, as one more user.
+  Stream ToStream() const {
+    Stream stream = stream_;
+    stream.user_ = user_.lock();
+    return stream;
+  }
+  /// Nobody can queue work there any more.
+  bool orphaned() const noexcept { return stream_.queue_ != nullptr && user_.expired(); }
+
+ private:
+  Stream stream_;
+  std::weak_ptr<void> user_;
 };
 
 /// A point in a stream's work: constructing one records it. A value: copies are the same point.

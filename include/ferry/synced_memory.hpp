@@ -14,19 +14,20 @@
 
 namespace ferry {
 
-/// Bytes that live on the CPU, on the GPU, or on both, copied only when they must be: Caffe's SyncedMemory, with
-/// streams, with accesses that overwrite, and with an order that no caller has to mark the end of.
+/// Bytes that live on the CPU, on the GPU, or on both, copied only when they must be: Caffe's SyncedMemory,
+/// with streams, with accesses that overwrite, and with an order that no caller has to mark the end of.
 ///
 /// Memory is allocated by the first access on a side; bytes that nobody wrote read as zeros. A CPU pointer is
-/// current when it is returned. A GPU pointer is current for work queued after the call on the stream that it was
-/// asked for, and such an access lasts until that work is queued: what comes next waits for it. Only CPU accesses
-/// block the host, and the first use on the GPU of bytes given by set_cpu_data: like Caffe's, it has read them
-/// when it returns.
+/// current when it is returned. A GPU pointer is current for work queued after the call on the stream that it
+/// was asked for, and such an access lasts until that work is queued: what comes next waits for it. Only CPU
+/// accesses block the host, and the first use on the GPU of bytes given by set_cpu_data: like Caffe's, it has
+/// read them when it returns.
 ///
 /// Concurrent const accesses are safe; a non-const one excludes all others, up to the end of both.
-/// Accesses throw DeviceError, OutOfMemory, and std::invalid_argument for a stream of another device. One that
-/// throws leaves the bytes as they were, and can be made again. At most it has started a copy, and then head()
-/// says so. Pointers stay the same for life, but for those that set_*_data replaces, and are null while size is 0.
+/// Accesses throw DeviceError, OutOfMemory, and std::invalid_argument for a stream of another device. One
+/// that throws leaves the bytes as they were, and can be made again. At most it has started a copy, and then
+/// head() says so. Pointers stay the same for life, but for those that set_*_data replaces, and may be
+/// null while size is 0.
 class SyncedMemory {
  public:
   using SyncedHead = Head;
@@ -40,11 +41,13 @@ class SyncedMemory {
   SyncedMemory& operator=(const SyncedMemory&) = delete;
 
   const void* cpu_data() const {
-    if (void* ptr = cpu_ready_.load(std::memory_order_acquire)) return ptr;
+    if (void* ptr = cpu_ready_.load(std::memory_order_acquire)) [[likely]]
+      return ptr;
     return Reach(Side::kCpu, Access::kRead, main_);
   }
   const void* gpu_data(const Stream& on) const {
-    if (gpu_ready_.load(std::memory_order_acquire) == on.handle() && &on.device() == &device_) return gpu_.ptr;
+    if (gpu_ready_.load(std::memory_order_acquire) == on.handle() && &on.device() == &device_) [[likely]]
+      return gpu_.ptr;
     return Reach(Side::kGpu, Access::kRead, on);
   }
   void* mutable_cpu_data() { return Write(Side::kCpu, Access::kReadWrite, main_); }
@@ -58,10 +61,11 @@ class SyncedMemory {
   void* overwrite_gpu_data() { return overwrite_gpu_data(main_); }
 
   using Deleter = std::function<void(void*)>;
-  /// Use the caller's bytes, size() of them, from now on; the caller keeps owning them. The next set_*_data of
-  /// that side, or the destructor, gives them back: host bytes when it returns, device bytes in the main stream's
-  /// order. The capacity becomes size(). With a deleter, ownership passes to the memory if the call returns, and
-  /// the deleter is called when the bytes would be given back. Throws Error for a null pointer.
+  /// Use the caller's bytes, size() of them, from now on; the caller keeps owning them. The next set_*_data
+  /// of that side, or the destructor, gives them back: host bytes when it returns, device bytes in the main
+  /// stream's order. The capacity becomes size(). With a deleter, ownership passes to the memory if the call
+  /// returns, and the deleter is called when the bytes would be given back. On a unified device they must be
+  /// bytes that both sides can use. Throws Error for a null pointer.
   void set_cpu_data(void* ptr, Deleter deleter = {});
   /// `on` is the stream whose queued work writes the bytes.
   void set_gpu_data(void* ptr, const Stream& on, Deleter deleter = {});
@@ -80,9 +84,16 @@ class SyncedMemory {
   std::size_t capacity() const noexcept { return capacity_; }
   Device& device() const noexcept { return device_; }
 
-  /// Keeps the first min(size(), size) bytes; those that are added read as zeros. No pointer changes, nothing is
-  /// copied, allocated or waited for. Counts as a non-const access. Throws std::length_error beyond the capacity.
+  /// Keeps the first min(size(), size) bytes; those that are added read as zeros. No pointer changes, nothing
+  /// is copied, allocated or waited for. Counts as a non-const access. Throws std::length_error beyond the
+  /// capacity.
   void Resize(std::size_t size);
+  /// Becomes the first `size` bytes of `source`, another memory, which has as many; copied where they are, on
+  /// the main stream if that is the GPU or both sides; between devices by way of the host. Counts as a
+  /// non-const access, and as a read of `source`. One that throws leaves the bytes as they were, but where
+  /// only the GPU had them and the device has made a copy that it says failed. Throws std::length_error
+  /// beyond the capacity.
+  void Assign(const SyncedMemory& source, std::size_t size);
 
  private:
   struct Buffer {
@@ -99,6 +110,7 @@ class SyncedMemory {
 
   void* Write(Side side, Access access, const Stream& on) {
     if (sole_ == (side == Side::kCpu ? StreamHandle::kHost : on.handle()) && &on.device() == &device_)
+        [[likely]]
       return buffer(side).ptr;
     return Reach(side, access, on);
   }
@@ -112,6 +124,7 @@ class SyncedMemory {
   void Adopt(Side side, void* ptr, Deleter deleter, const Stream& on);
   void Allocate(Buffer& buffer, const Stream& on) const;
   void Release(Buffer& buffer) noexcept;
+  void RequireRoom(std::size_t size, const char* call) const;
   void RequireOurs(const Stream& on) const;
   Buffer& buffer(Side side) const noexcept { return side == Side::kGpu || unified_ ? gpu_ : cpu_; }
 

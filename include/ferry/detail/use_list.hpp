@@ -10,20 +10,21 @@
 
 namespace ferry::detail {
 
-/// Work on a stream that uses a buffer. With no point, it is all that is queued there by the time that somebody
-/// must wait for it: the caller's kernels, queued after we handed out the pointer.
+/// Work on a stream that uses a buffer. With no point, it is all that is queued there by the time that
+/// somebody must wait for it: the caller's kernels, queued after we handed out the pointer.
 struct Use {
-  Stream stream;
+  StreamNote on;
   bool writes;
   std::optional<Event> point{};
   std::uint64_t serial = 0;  ///< changes whenever the note comes to stand for more work
 
-  Event Point() const { return point ? *point : Event(stream); }
+  const Stream& stream() const noexcept { return on.stream(); }
+  Event Point() const { return point ? *point : Event(stream()); }
 };
 
-/// Who uses one buffer, and the one rule that orders everything: a new use waits for the last write on another
-/// stream, and a write also for the reads since. Not thread-safe: SyncedMemory holds its lock.
-/// Every call that throws (DeviceError, std::bad_alloc) leaves the list as it was.
+/// Who uses one buffer, and the one rule that orders everything: a new use waits for the last write on
+/// another stream, and a write also for the reads since. Not thread-safe: SyncedMemory holds its lock. Every
+/// call that throws (DeviceError, std::bad_alloc) leaves the list as it was.
 class UseList {
  public:
   /// `on` waits for what must come before its access, and the access is noted. Returns the note, valid until
@@ -39,35 +40,36 @@ class UseList {
   /// The host has waited: what is over and will not come again is forgotten.
   void Reached(const std::vector<Awaited>& awaited, Access access);
 
-  /// The newest use waits for the readers whose stream nobody but the list owns, and stands for them. Before the
+  /// The newest use waits for the readers whose stream has no user any more, and stands for them. Before the
   /// first, `forget` is called: a handle that is given back may come again as another stream.
   template <class Forget>
   void FoldOrphans(Forget forget) {
     for (std::size_t i = 0; i + 1 < uses_.size();) {
-      if (uses_[i].writes || !uses_[i].stream.orphaned()) {
+      if (uses_[i].writes || !uses_[i].on.orphaned()) {
         ++i;
         continue;
       }
       forget();
-      uses_[i].Point().StreamWait(uses_.back().stream);
+      uses_[i].Point().StreamWait(uses_.back().stream());
       uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
 
-  /// The stream that wrote last, or nullptr.
-  const Stream* LastWriter() const noexcept;
-  /// The stream of the oldest use, or nullptr.
-  const Stream* First() const noexcept { return uses_.empty() ? nullptr : &uses_.front().stream; }
+  /// The use that writes, or nullptr.
+  const Use* LastWrite() const noexcept;
+  /// The oldest use, or nullptr.
+  const Use* First() const noexcept { return uses_.empty() ? nullptr : &uses_.front(); }
 
-  /// All uses come before what is queued on `on` from now on, or are over: for memory that is given back. What
-  /// can't be ordered is waited for, and what can't be waited for has a driver that is gone. The list is empty then.
+  /// All uses come before what is queued on `on` from now on, or are over: for memory that is given back.
+  /// What can't be ordered is waited for, and what can't be waited for has a driver that is gone. The list is
+  /// empty then.
   void EndBefore(const Stream& on) noexcept;
   void EndBeforeHost() noexcept;
 
   /// So that the next Note can't throw.
   void Reserve() { uses_.reserve(uses_.size() + 1); }
   /// `on` writes from now on, after everything noted so far.
-  void Note(const Stream& on) { uses_.push_back({on, true, std::nullopt, ++serial_}); }
+  void Note(const Stream& on) { uses_.push_back({StreamNote(on), true, std::nullopt, ++serial_}); }
 
  private:
   std::vector<Use> uses_;  ///< at most one that writes, the others after it

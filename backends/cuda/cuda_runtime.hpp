@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "backends/gpu/unified.hpp"
+#include "ferry/device.hpp"
+
+namespace ferry::cuda {
+
+/// CUDA's names, 12.x and 13.x; what they must be is said in backends/gpu/gpu_runtime.hpp.
+struct CudaRuntime {
+  static constexpr const char* kName = "cuda";
+
+  using Error = cudaError_t;
+  static constexpr Error kSuccess = cudaSuccess;
+  static constexpr Error kOutOfMemory = cudaErrorMemoryAllocation;
+  static constexpr Error kStreamCaptureUnsupported = cudaErrorStreamCaptureUnsupported;
+  static constexpr Error kStreamCaptureImplicit = cudaErrorStreamCaptureImplicit;
+  static const char* GetErrorName(Error error) noexcept { return cudaGetErrorName(error); }
+  static const char* GetErrorString(Error error) noexcept { return cudaGetErrorString(error); }
+  static Error GetLastError() noexcept { return cudaGetLastError(); }
+
+  static Error GetDevice(int* index) noexcept { return cudaGetDevice(index); }
+  static Error SetDevice(int index) noexcept { return cudaSetDevice(index); }
+  static Error DeviceSynchronize() noexcept { return cudaDeviceSynchronize(); }
+  static Error Describe(int index, DeviceProperties& properties);
+
+  using Stream = cudaStream_t;
+  using CaptureStatus = cudaStreamCaptureStatus;
+  static constexpr CaptureStatus kNotCapturing = cudaStreamCaptureStatusNone;
+  static Error StreamCreate(Stream* stream) noexcept {
+    return cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking);
+  }
+  static Error StreamDestroy(Stream stream) noexcept { return cudaStreamDestroy(stream); }
+  static Error StreamSynchronize(Stream stream) noexcept { return cudaStreamSynchronize(stream); }
+  static Error StreamIsCapturing(Stream stream, CaptureStatus* status) noexcept {
+    return cudaStreamIsCapturing(stream, status);
+  }
+
+  using Event = cudaEvent_t;
+  static Error EventCreate(Event* event) noexcept {
+    return cudaEventCreateWithFlags(event, cudaEventDisableTiming);
+  }
+  static Error EventRecord(Event event, Stream on) noexcept { return cudaEventRecord(event, on); }
+  static Error EventDestroy(Event event) noexcept { return cudaEventDestroy(event); }
+  static Error EventSynchronize(Event event) noexcept { return cudaEventSynchronize(event); }
+  static Error StreamWaitEvent(Stream on, Event event) noexcept { return cudaStreamWaitEvent(on, event, 0); }
+
+  static Error Malloc(void** ptr, std::size_t bytes) noexcept { return cudaMalloc(ptr, bytes); }
+  static Error MallocAsync(void** ptr, std::size_t bytes, Stream on) noexcept {
+    return cudaMallocAsync(ptr, bytes, on);
+  }
+  static Error FreeAsync(void* ptr, Stream on) noexcept { return cudaFreeAsync(ptr, on); }
+  static Error MallocHost(void** ptr, std::size_t bytes) noexcept { return cudaMallocHost(ptr, bytes); }
+  static Error FreeHost(void* ptr) noexcept { return cudaFreeHost(ptr); }
+  static Error MallocManaged(void** ptr, std::size_t bytes) noexcept {
+    return cudaMallocManaged(ptr, bytes, cudaMemAttachGlobal);
+  }
+  static Error Free(void* ptr) noexcept { return cudaFree(ptr); }
+
+  using Direction = cudaMemcpyKind;
+  static constexpr Direction kHostToDevice = cudaMemcpyHostToDevice;
+  static constexpr Direction kDeviceToHost = cudaMemcpyDeviceToHost;
+  static constexpr Direction kDeviceToDevice = cudaMemcpyDeviceToDevice;
+  static Error MemcpyAsync(void* dst, const void* src, std::size_t bytes, Direction direction,
+                           Stream on) noexcept {
+    return cudaMemcpyAsync(dst, src, bytes, direction, on);
+  }
+  static Error MemsetAsync(void* dst, int value, std::size_t bytes, Stream on) noexcept {
+    return cudaMemsetAsync(dst, value, bytes, on);
+  }
+};
+
+// The rest says what the names alone do not.
+
+/// Unlimited: what is freed stays in the device's pool for the next allocation, until the process needs it
+/// elsewhere. Else each synchronisation would give all of it back to the system.
+inline cudaError_t KeepFreedMemory(int index) noexcept {
+  cudaMemPool_t pool{};
+  if (const auto error = cudaDeviceGetDefaultMemPool(&pool, index); error != cudaSuccess) return error;
+  std::uint64_t threshold = UINT64_MAX;
+  return cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
+}
+
+inline CudaRuntime::Error CudaRuntime::Describe(int index, DeviceProperties& properties) {
+  cudaDeviceProp device{};
+  if (const auto error = cudaGetDeviceProperties(&device, index); error != cudaSuccess) return error;
+  char pci_id[16] = "";
+  if (const auto error = cudaDeviceGetPCIBusId(pci_id, sizeof pci_id, index); error != cudaSuccess)
+    return error;
+  properties.name = device.name;
+  properties.architecture = "sm_" + std::to_string(device.major) + std::to_string(device.minor);
+  properties.pci_id = pci_id;
+  properties.memory = device.totalGlobalMem;
+  properties.wavefront = device.warpSize;
+  properties.memory_pools = device.memoryPoolsSupported != 0;
+  // Grace Hopper walks the host's page tables; elsewhere managed memory migrates page by page.
+  properties.unified =
+      gpu::Unified(device.pageableMemoryAccessUsesHostPageTables != 0, device.concurrentManagedAccess != 0);
+  properties.main_stream = StreamHandle{reinterpret_cast<std::uintptr_t>(cudaStreamLegacy)};
+  return properties.memory_pools ? KeepFreedMemory(index) : cudaSuccess;
+}
+
+}  // namespace ferry::cuda

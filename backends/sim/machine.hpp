@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ferry/sim.hpp"
+#include "memory.hpp"
+#include "queue.hpp"
+#include "sim_runtime.hpp"
+
+namespace ferry::sim {
+
+using Error = SimRuntime::Error;
+using Lock = std::unique_lock<std::mutex>;
+
+/// Which calls a fault may strike, and how.
+enum class Faults {
+  kEither,     ///< instead of the call's work, or after it
+  kInstead,    ///< only instead: nobody could give back what the call made
+  kGivesBack,  ///< counted only by name, for nobody reports it; after a kernel failed, it still gives back
+  kQuery,      ///< counted only by name; says nothing of kernels
+};
+
+/// The simulated machine behind SimRuntime and ferry/sim.hpp. There is one, behind one lock, which every
+/// function needs: those that take it open it while a kernel runs. One piece of work runs at a time.
+class Machine {
+ public:
+  struct EventState {
+    int device;
+    Call made;
+    std::optional<Position> at{};
+  };
+  struct DeviceState {
+    std::size_t used = 0;  ///< in bytes
+    Error sticky = SimRuntime::kSuccess;
+  };
+
+  /// Never destroyed: global memories give back theirs at exit.
+  static Machine& The();
+
+  void Reset(const Options& next, Lock& lock);
+  Report Inspect() const;
+
+  // Calls, their faults, and what is wrong with them.
+  Call Begin(const char* name, Faults faults);
+  /// What the call that just began is to fail with, or kSuccess.
+  Error Injected(const Call& call) const;
+  Error Misuse(const Call& call, const std::string& what, Error error = SimRuntime::kInvalidValue);
+
+  // Memory.
+  /// Makes room if it can by waiting for memory that was given up but is not free yet, like a stream-ordered
+  /// allocator.
+  Error Make(const Call& call, MemoryKind kind, std::size_t bytes, int device, Block*& made, Lock& lock);
+  /// The block that a pointer that came to `call` is in; nullptr for memory that is not the simulator's.
+  Error Locate(const Call& call, const void* ptr, std::size_t bytes, Block*& found);
+  /// For a pointer that is to be freed: its block, of one of the kinds.
+  Error LocateToFree(const Call& call, void* ptr, std::initializer_list<MemoryKind> kinds, Block*& found);
+  void Retire(const Call& call, Block& block);
+  /// In nobody's order: no queued work may use it any more.
+  void RetireNow(const Call& call, Block& block);
+  /// What work writes to `to`, or to pageable memory.
+  void Write(const Block* to, void* target, const void* source, std::size_t bytes);
+  /// Lets the host see all that work has written to its memory.
+  void Release();
+
+  // Queues.
+  std::shared_ptr<Queue> MakeQueue(int device, const Call& call);
+  /// The queue of a stream that `call` may use now, or nullptr and a misuse. With `device`, of that device.
+  std::shared_ptr<Queue> Get(const Call& call, std::uintptr_t stream, std::optional<int> device);
+  /// False too for what is no stream: the call that uses it will be told.
+  bool IsCapturing(std::uintptr_t stream) const;
+  bool AnyCapturing(int device) const;
+  Position Push(const std::shared_ptr<Queue>& queue, Op op);
+  void RunUntil(const Position& target, Lock& lock);
+  void RunAll(std::optional<int> device, Lock& lock);
+  void Destroy(Queue& queue);
+  /// Where an event was recorded, or nothing and a misuse.
+  std::optional<Position> PointOf(const Call& call, std::uintptr_t event);
+
+  /// The calling thread's current device.
+  DeviceState& Current();
+
+  std::mutex mutex;
+  Options options;
+  Report report;
+  std::vector<DeviceState> devices;
+  std::map<std::uintptr_t, EventState> events;
+  Memory memory;
+
+  std::uintptr_t NewHandle() { return last_handle_ += 16; }
+  static std::uintptr_t MainHandle(int device) { return static_cast<std::uintptr_t>(device) * 2 + 1; }
+  bool Has(int device) const { return device >= 0 && static_cast<std::size_t>(device) < devices.size(); }
+  int device_count();
+  std::size_t device_memory() const { return options.memory != 0 ? options.memory : host_memory_; }
+
+ private:
+  Machine();
+
+  std::uint64_t Random();
+  std::shared_ptr<Queue> NeededFor(const Position& target) const;
+  std::shared_ptr<Queue> AnyRunnable();
+  void RunFront(const std::shared_ptr<Queue>& queue, Lock& lock);
+  void RunKernel(const Op& op, int device, Lock& lock);
+  const char* Lacking(const Op& op) const;
+  void DestroyUnlocked(std::function<void()> body, Lock& lock);
+  bool MakeRoom(std::size_t& used, std::size_t bytes, std::size_t limit, int device, Lock& lock);
+
+  struct Unseen {
+    std::byte* target;
+    std::vector<std::byte> bytes;
+  };
+
+  std::vector<Unseen> unseen_;  ///< in the order of the writes
+  std::size_t host_memory_;
+  std::size_t pinned_ = 0;  ///< in bytes
+  std::uint64_t random_ = 0;
+  long serial_ = 0;
+  bool running_ = false;  ///< a kernel runs, with the lock open
+  std::condition_variable ran_;
+  std::uintptr_t last_handle_ = 0x10000;
+  std::vector<std::uintptr_t> given_back_;  ///< handles of destroyed streams
+  std::map<std::uintptr_t, std::shared_ptr<Queue>> by_handle_;
+  std::vector<std::shared_ptr<Queue>> queues_;  ///< those in use, and destroyed ones with work left
+};
+
+/// Whether the calling thread is inside a kernel.
+bool InKernel() noexcept;
+/// The calling thread's current device; the first one, where there is none of that number any more.
+int CurrentDevice() noexcept;
+void SetCurrentDevice(int index) noexcept;
+/// Makes an error the calling thread's last one, and returns it.
+Error Remember(Error error, bool last_call_only) noexcept;
+
+/// One call of the runtime: `work(call, lock)` runs unless a fault comes instead. After a kernel failed, a
+/// call does nothing but give back, and all fail.
+template <class Work>
+Error Enter(const char* name, Faults faults, Work work) {
+  Machine& m = Machine::The();
+  Lock lock(m.mutex);
+  const Call call = m.Begin(name, faults);
+  const auto sticky = [&] { return faults == Faults::kQuery ? SimRuntime::kSuccess : m.Current().sticky; };
+  Error error =
+      InKernel() ? m.Misuse(call, "called by a kernel", SimRuntime::kNotPermitted) : m.Injected(call);
+  const bool late = error == SimRuntime::kInjected && faults == Faults::kEither && m.options.fail_late &&
+                    !m.options.fail_forever;
+  if (error == SimRuntime::kSuccess && faults != Faults::kGivesBack) error = sticky();
+  if (error == SimRuntime::kSuccess || late) {
+    const Error own = work(call, lock);
+    if (error == SimRuntime::kSuccess) error = own != SimRuntime::kSuccess ? own : sticky();
+  }
+  return Remember(error, m.options.last_call_only);
+}
+
+}  // namespace ferry::sim

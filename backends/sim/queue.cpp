@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "machine.hpp"
+
+namespace ferry::sim {
+namespace {
+
+thread_local bool in_kernel = false;
+
+}  // namespace
+
+bool InKernel() noexcept { return in_kernel; }
+
+/// SplitMix64 (Steele, Lea, Flood 2014): a new machine must cost nothing.
+std::uint64_t Machine::Random() {
+  std::uint64_t z = random_ += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/// A driver may give a handle again as soon as it has it back, and then old notes of it seem to fit; or
+/// never, and then the use of an old one is seen. Both must be met.
+std::shared_ptr<Queue> Machine::MakeQueue(int device, const Call& call) {
+  std::uintptr_t handle;
+  if (!given_back_.empty() && Random() % 2 == 0) {
+    handle = given_back_.back();
+    given_back_.pop_back();
+  } else {
+    handle = NewHandle();
+  }
+  queues_.push_back(std::make_shared<Queue>(Queue{handle, device, false, call}));
+  by_handle_.emplace(handle, queues_.back());
+  return queues_.back();
+}
+
+void Machine::Destroy(Queue& queue) {
+  queue.destroyed = true;
+  queue.capturing = false;
+  given_back_.push_back(queue.handle);
+  by_handle_.erase(queue.handle);
+  if (queue.done == queue.queued) std::erase_if(queues_, [&](const auto& q) { return q.get() == &queue; });
+}
+
+std::shared_ptr<Queue> Machine::Get(const Call& call, std::uintptr_t stream, std::optional<int> device) {
+  const auto it = by_handle_.find(stream);
+  if (it == by_handle_.end()) {
+    const bool old = std::find(given_back_.begin(), given_back_.end(), stream) != given_back_.end();
+    Misuse(call, old ? "a stream that was destroyed" : "not a stream");
+    return nullptr;
+  }
+  const auto& queue = it->second;
+  if (device && queue->device != *device) {
+    Misuse(call, "a stream of sim:" + std::to_string(queue->device) +
+                     " while sim:" + std::to_string(*device) + " is current");
+    return nullptr;
+  }
+  return queue;
+}
+
+bool Machine::IsCapturing(std::uintptr_t stream) const {
+  const auto it = by_handle_.find(stream);
+  return it != by_handle_.end() && it->second->capturing;
+}
+bool Machine::AnyCapturing(int device) const {
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [&](const auto& queue) { return queue->capturing && queue->device == device; });
+}
+
+std::optional<Position> Machine::PointOf(const Call& call, std::uintptr_t event) {
+  const auto it = events.find(event);
+  if (it != events.end() && it->second.at) return it->second.at;
+  Misuse(call, it == events.end() ? "not an event" : "an event that was never recorded");
+  return std::nullopt;
+}
+
+Position Machine::Push(const std::shared_ptr<Queue>& queue, Op op) {
+  for (Block* block : op.uses) ++block->uses;
+  queue->ops.push_back(std::move(op));
+  return {queue, ++queue->queued};
+}
+
+/// Late, in one of two ways, by turns: nothing that need not, or whatever can.
+void Machine::RunUntil(const Position& target, Lock& lock) {
+  const bool only_needed = Random() % 2 == 0;
+  while (!target.Reached()) {
+    if (running_) {
+      ran_.wait(lock);
+      continue;
+    }
+    RunFront(only_needed ? NeededFor(target) : AnyRunnable(), lock);
+  }
+}
+
+void Machine::RunAll(std::optional<int> device, Lock& lock) {
+  std::vector<Position> ends;
+  for (const auto& queue : queues_)
+    if (!device || queue->device == *device) ends.push_back({queue, queue->queued});
+  for (std::size_t i = ends.size(); i > 1; --i) std::swap(ends[i - 1], ends[Random() % i]);
+  for (const Position& end : ends) RunUntil(end, lock);
+}
+
+std::shared_ptr<Queue> Machine::NeededFor(const Position& target) const {
+  auto queue = target.queue;
+  while (!queue->ops.front().Runnable()) queue = queue->ops.front().wait->queue;
+  return queue;
+}
+
+std::shared_ptr<Queue> Machine::AnyRunnable() {
+  std::vector<std::size_t> runnable;
+  for (std::size_t i = 0; i < queues_.size(); ++i)
+    if (queues_[i]->runnable()) runnable.push_back(i);
+  return queues_[runnable[Random() % runnable.size()]];
+}
+
+void Machine::RunFront(const std::shared_ptr<Queue>& queue, Lock& lock) {
+  Op op = std::move(queue->ops.front());
+  queue->ops.pop_front();
+  const bool ours = op.kind == OpKind::kOrder || op.kind == OpKind::kFree;
+  const bool dead = devices[static_cast<std::size_t>(queue->device)].sticky != SimRuntime::kSuccess;
+  if (ours) {
+    if (op.body) op.body();
+  } else if (const char* const lacking = Lacking(op)) {
+    Misuse(op.call, lacking);
+  } else if (!dead) {
+    op.kind == OpKind::kKernel ? RunKernel(op, queue->device, lock) : op.body();
+  }
+  for (Block* block : op.uses) --block->uses;
+  ++queue->done;
+  if (queue->destroyed && queue->done == queue->queued) std::erase(queues_, queue);
+  if (op.kind == OpKind::kKernel) DestroyUnlocked(std::move(op.body), lock);
+}
+
+/// What the user's code holds may call the runtime when it goes: a Stream does.
+void Machine::DestroyUnlocked(std::function<void()> body, Lock& lock) {
+  lock.unlock();
+  body = nullptr;
+  lock.lock();
+}
+
+const char* Machine::Lacking(const Op& op) const {
+  for (const Block* block : op.uses) {
+    if (!block->live) return "the memory was freed before the work ran";
+    if (!block->born) return "the work ran before its memory was there";
+  }
+  return nullptr;
+}
+
+/// Without the lock: a kernel may take its time, and wait for other threads' calls.
+void Machine::RunKernel(const Op& op, int device, Lock& lock) {
+  for (const Block* block : op.uses) memory.Open(*block);
+  Release();
+  running_ = true;
+  lock.unlock();
+  std::string thrown;
+  bool failed = true;
+  in_kernel = true;
+  try {
+    op.body();
+    failed = false;
+  } catch (const std::exception& error) {
+    thrown = error.what();
+  } catch (...) {
+    thrown = "not a std::exception";
+  }
+  in_kernel = false;
+  lock.lock();
+  running_ = false;
+  for (const Block* block : op.uses) memory.Close(*block);
+  if (failed) {
+    devices[static_cast<std::size_t>(device)].sticky = SimRuntime::kLaunchFailed;
+    report.kernel_errors.push_back(op.call.text() + ": " + thrown);
+  }
+  ran_.notify_all();
+}
+
+}  // namespace ferry::sim

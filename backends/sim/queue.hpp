@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace ferry::sim {
+
+struct Queue;
+
+/// A point in a queue's work.
+struct Position {
+  std::shared_ptr<Queue> queue;
+  std::size_t index;
+  inline bool Reached() const;
+};
+
+enum class OpKind : std::uint8_t {
+  kOrder,   ///< a wait, or memory that comes: the simulator's own book-keeping
+  kFree,    ///< memory that goes: book-keeping too, and somebody short of memory may want it done
+  kWork,    ///< a copy or a fill
+  kKernel,  ///< the user's code, which runs without the lock
+};
+
+struct Op {
+  OpKind kind;
+  Call call;
+  std::function<void()> body{};
+  std::vector<Block*> uses{};
+  std::optional<Position> wait{};
+
+  bool Runnable() const { return !wait || wait->Reached(); }
+};
+
+struct Queue {
+  std::uintptr_t handle;
+  int device;
+  bool main;
+  Call made;
+  std::deque<Op> ops{};
+  std::size_t queued = 0, done = 0;
+  bool destroyed = false;
+  bool capturing = false;
+
+  bool runnable() const { return !ops.empty() && ops.front().Runnable(); }
+};
+
+inline bool Position::Reached() const { return queue->done >= index; }
+
+}  // namespace ferry::sim

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/sim.hpp"
+
+#include <utility>
+
+#include "ferry/error.hpp"
+#include "launch.hpp"
+#include "machine.hpp"
+
+namespace ferry::sim {
+namespace {
+
+void Throw(const char* call, Error error) {
+  if (error == SimRuntime::kSuccess) return;
+  (void)SimRuntime::GetLastError();
+  throw DeviceError(std::string("sim ") + call, error,
+                    std::string(SimRuntime::GetErrorName(error)) + ", " + SimRuntime::GetErrorString(error));
+}
+
+void SetCapture(const char* name, const Stream& on, bool capturing) {
+  Throw(name, Enter(name, Faults::kQuery, [&](const Call& call, Lock&) {
+          const auto queue = Machine::The().Get(call, static_cast<std::uintptr_t>(on.handle()), std::nullopt);
+          if (queue == nullptr) return SimRuntime::kInvalidHandle;
+          if (queue->main) return SimRuntime::kStreamCaptureUnsupported;
+          queue->capturing = capturing;
+          return SimRuntime::kSuccess;
+        }));
+}
+
+}  // namespace
+
+void Reset(const Options& options) {
+  Lock lock(Machine::The().mutex);
+  Machine::The().Reset(options, lock);
+}
+
+void LaunchHostCode(StreamHandle on, std::vector<const void*> touches, std::function<void()> code) {
+  Throw("Launch", Enter("Launch", Faults::kQuery, [&](const Call& call, Lock&) {
+          Machine& m = Machine::The();
+          const auto queue = m.Get(call, static_cast<std::uintptr_t>(on), std::nullopt);
+          if (queue == nullptr) return SimRuntime::kInvalidHandle;
+          if (queue->capturing) return SimRuntime::kStreamCaptureUnsupported;
+          if (const Error sticky = m.devices[static_cast<std::size_t>(queue->device)].sticky) return sticky;
+          Op op{OpKind::kKernel, call};
+          for (const void* ptr : touches) {
+            Block* block = nullptr;
+            if (const Error error = m.Locate(call, ptr, 1, block)) return error;
+            if (block == nullptr) continue;
+            if (block->kind == MemoryKind::kDevice && block->device != queue->device)
+              return m.Misuse(call, "memory of another device, made by " + block->made.text());
+            op.uses.push_back(block);
+          }
+          op.body = std::move(code);  // not before: what goes here goes under the lock
+          m.Push(queue, std::move(op));
+          return SimRuntime::kSuccess;
+        }));
+}
+
+void Launch(const Stream& on, std::vector<const void*> touches, std::function<void()> body) {
+  LaunchHostCode(on.handle(), std::move(touches), std::move(body));
+}
+
+void Drain() {
+  Lock lock(Machine::The().mutex);
+  if (InKernel()) {
+    Machine::The().Misuse(Machine::The().Begin("Drain", Faults::kQuery), "called by a kernel");
+    return;
+  }
+  Machine::The().RunAll(std::nullopt, lock);
+  Machine::The().Release();
+}
+
+Report Inspect() {
+  const Lock lock(Machine::The().mutex);
+  return Machine::The().Inspect();
+}
+
+void BeginCapture(const Stream& on) { SetCapture("BeginCapture", on, true); }
+void EndCapture(const Stream& on) { SetCapture("EndCapture", on, false); }
+
+}  // namespace ferry::sim

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sim_backend.hpp"
+
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "backends/gpu/gpu_device.hpp"
+#include "machine.hpp"
+#include "sim_runtime.hpp"
+
+namespace ferry::sim {
+
+constinit const Backend kBackend = {
+    .name = "sim",
+    .count =
+        []() noexcept {
+          try {
+            return Machine::The().device_count();
+          } catch (const std::exception&) {
+            return 0;
+          }
+        },
+    .make = [](int index) -> std::unique_ptr<Device> {
+      return std::make_unique<gpu::GpuDevice<SimRuntime>>(index);
+    },
+    .pooled = false,  // it would hide the uses of freed memory
+    .missing = [] { return std::string("512 GiB of address space, which a limit (ulimit -v) denies"); },
+};
+
+}  // namespace ferry::sim

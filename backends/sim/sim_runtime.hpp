@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+
+#include "ferry/device.hpp"
+
+namespace ferry::sim {
+
+/// CUDA's names over the simulated machine that ferry/sim.hpp describes. Numbers of errors are CUDA's.
+struct SimRuntime {
+  static constexpr const char* kName = "sim";
+  enum Error {
+    kSuccess = 0,
+    kInvalidValue = 1,
+    kOutOfMemory = 2,
+    kInvalidDevice = 101,
+    kInvalidHandle = 400,
+    kLaunchFailed = 719,  ///< sticky: a kernel threw
+    kNotReady = 600,      ///< no error: work is still queued
+    kNotPermitted = 800,  ///< a kernel called the runtime
+    kNotSupported = 801,
+    kStreamCaptureUnsupported = 900,
+    kStreamCaptureImplicit = 906,
+    kInjected = 999,
+  };
+  enum Direction { kHostToDevice, kDeviceToHost, kDeviceToDevice };
+  enum CaptureStatus { kNotCapturing, kCapturing };
+  using Stream = struct StreamNumber*;  ///< a number, never dereferenced; the same one may come again
+  using Event = struct EventNumber*;    ///< a number that never comes again
+
+  static const char* GetErrorName(Error error) noexcept;
+  static const char* GetErrorString(Error error) noexcept;
+  static Error GetLastError() noexcept;
+
+  static Error GetDevice(int* index);
+  static Error SetDevice(int index);
+  static Error DeviceSynchronize();
+  static Error Describe(int index, DeviceProperties& properties);
+
+  static Error Malloc(void** ptr, std::size_t bytes);
+  static Error MallocAsync(void** ptr, std::size_t bytes, Stream on);
+  static Error MallocHost(void** ptr, std::size_t bytes);
+  static Error MallocManaged(void** ptr, std::size_t bytes);
+  static Error FreeAsync(void* ptr, Stream on);
+  static Error FreeHost(void* ptr);  ///< at once: waits for nothing
+  static Error Free(void* ptr);      ///< at once: waits for nothing
+
+  static Error MemcpyAsync(void* dst, const void* src, std::size_t bytes, Direction direction, Stream on);
+  static Error MemsetAsync(void* dst, int value, std::size_t bytes, Stream on);
+
+  static Error StreamCreate(Stream* stream);
+  static Error StreamDestroy(Stream stream);
+  static Error StreamSynchronize(Stream stream);
+  static Error StreamQuery(Stream stream);  ///< kNotReady while work is queued
+  static Error StreamWaitEvent(Stream on, Event event);
+  static Error StreamIsCapturing(Stream stream, CaptureStatus* status);
+
+  static Error EventCreate(Event* event);
+  static Error EventRecord(Event event, Stream on);
+  static Error EventDestroy(Event event);
+  static Error EventSynchronize(Event event);
+};
+
+}  // namespace ferry::sim

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/blob.hpp"
+
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "core/blob/reshaping.hpp"
+#include "ferry/error.hpp"
+
+namespace ferry {
+
+using detail::Reshaping;
+
+template <class T>
+std::size_t Blob<T>::Bytes(const Shape& shape, const char* call) {
+  constexpr auto kMost = std::numeric_limits<std::ptrdiff_t>::max() / static_cast<std::ptrdiff_t>(sizeof(T));
+  if (shape.count() > kMost)
+    throw ShapeError(std::string(call) + ": shape " + shape.ToString() +
+                     " has more bytes than there are addresses");
+  return static_cast<std::size_t>(shape.count()) * sizeof(T);
+}
+
+template <class T>
+void Blob<T>::ReshapeTo(const Shape& shape) {
+  Reshaping reshaping(data_, diff_, bytes(), Bytes(shape, "Blob::Reshape"), device());
+  Commit(shape, reshaping);
+}
+
+template <class T>
+void Blob<T>::ShrinkToFit() {
+  if (data_ == nullptr) return;
+  Reshaping reshaping(data_, diff_, bytes(), bytes(), device(), Reshaping::Room::kExact);
+  reshaping.Copy(Reshaping::Part::kData, *data_);
+  reshaping.Copy(Reshaping::Part::kDiff, *diff_);
+  reshaping.Commit();
+}
+
+template <class T>
+void Blob<T>::Commit(const Shape& shape, Reshaping& reshaping) noexcept {
+  reshaping.Commit();
+  shape_ = shape;
+  count_ = shape.count();
+  shape_memory_.reset();
+}
+
+template <class T>
+void Blob<T>::CopyFrom(const Blob& source, bool copy_diff, bool reshape) {
+  const bool fits = shape_ == source.shape_ && count_ == source.count_;
+  if (!fits && (!reshape || source.data_ == nullptr))
+    throw ShapeError("Blob::CopyFrom: a source of shape " + source.shape_string() + " for shape " +
+                     shape_string());
+  if (source.data_ == nullptr) return;
+  Reshaping reshaping(data_, diff_, bytes(), source.bytes(), device());
+  copy_diff ? reshaping.Copy(Reshaping::Part::kDiff, *source.diff_)
+            : reshaping.Copy(Reshaping::Part::kData, *source.data_);
+  fits ? reshaping.Commit() : Commit(source.shape_, reshaping);
+}
+
+template <class T>
+std::shared_ptr<SyncedMemory> Blob<T>::Adoptive(const T* ptr, const char* call) const {
+  if (ptr == nullptr || data_ == nullptr)
+    throw ShapeError(std::string(call) + ": " + (ptr == nullptr ? "a null pointer" : "a pointer") +
+                     " for shape " + shape_string());
+  return data_->size() == bytes() ? data_ : std::make_shared<SyncedMemory>(bytes(), device());
+}
+
+template <class T>
+const std::shared_ptr<SyncedMemory>& Blob<T>::Shareable(const std::shared_ptr<SyncedMemory>& storage,
+                                                        const Blob& with, const char* call) const {
+  if (count_ != with.count_ || (storage == nullptr) != (with.data_ == nullptr))
+    throw ShapeError(std::string(call) + ": storage of shape " + shape_string() + " for shape " +
+                     with.shape_string());
+  if (storage != nullptr && &storage->device() != &with.device())
+    throw std::invalid_argument(std::string(call) + ": storage of another device");
+  return storage;
+}
+
+template <class T>
+const SyncedMemory& Blob<T>::ShapeMemory() const {
+  const std::lock_guard lock(shape_mutex_);
+  if (shape_memory_ == nullptr) {
+    const std::vector<int> dims = shape_.ToInts("Blob::gpu_shape");
+    auto memory = std::make_unique<SyncedMemory>(dims.size() * sizeof(int), device());
+    if (!dims.empty()) std::memcpy(memory->overwrite_cpu_data(), dims.data(), memory->size());
+    shape_memory_ = std::move(memory);
+  }
+  return *shape_memory_;
+}
+
+template <class T>
+void Blob<T>::Swap(Blob& other) noexcept {
+  std::swap(device_, other.device_);
+  std::swap(shape_, other.shape_);
+  std::swap(count_, other.count_);
+  data_.swap(other.data_);
+  diff_.swap(other.diff_);
+  shape_memory_.swap(other.shape_memory_);
+}
+
+template class Blob<float>;
+template class Blob<double>;
+template class Blob<bool>;
+template class Blob<char>;
+template class Blob<signed char>;
+template class Blob<unsigned char>;
+template class Blob<short>;
+template class Blob<unsigned short>;
+template class Blob<int>;
+template class Blob<unsigned int>;
+template class Blob<long>;
+template class Blob<unsigned long>;
+template class Blob<long long>;
+template class Blob<unsigned long long>;
+
+}  // namespace ferry

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/shape.hpp"
+
+#include "ferry/error.hpp"
+
+namespace ferry {
+namespace {
+
+std::string Join(std::span<const std::int64_t> numbers) {
+  std::string text;
+  for (const std::int64_t n : numbers) {
+    if (!text.empty()) text += ' ';
+    text += std::to_string(n);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::int64_t Shape::count(int start, int end, const char* call) const {
+  if (start < 0 || start > end || end > num_axes_)
+    throw ShapeError(std::string(call) + ": axes " + std::to_string(start) + " to " + std::to_string(end) +
+                     " of shape " + ToString());
+  std::int64_t product = 1;
+  for (int axis = start; axis < end; ++axis) product *= dims_[static_cast<std::size_t>(axis)];
+  return product;
+}
+
+std::string Shape::ToString() const {
+  return Join(*this) + (empty() ? "(" : " (") + std::to_string(count_) + ")";
+}
+
+std::vector<int> Shape::ToInts(const char* call) const {
+  std::vector<int> dims;
+  dims.reserve(size());
+  for (const std::int64_t dim : *this) {
+    if (!std::in_range<int>(dim)) Fail("has a dim over int", call);
+    dims.push_back(static_cast<int>(dim));
+  }
+  return dims;
+}
+
+void Shape::Fail(const char* what, const char* call) const {
+  throw ShapeError(std::string(call) + ": shape " + Join(*this) + " " + what);
+}
+
+void Shape::FailAxis(int axis, const char* call) const {
+  throw ShapeError(std::string(call) + ": axis " + std::to_string(axis) + " of shape " + ToString());
+}
+
+std::int64_t detail::Offset(std::span<const std::int64_t> dims, std::span<const std::int64_t> index,
+                            Bound bound, const char* call) {
+  std::uint64_t offset = 0;  // one past the end of a shape near the limit may wrap
+  bool inside = index.size() <= dims.size();
+  for (std::size_t axis = 0; inside && axis < dims.size(); ++axis) {
+    const std::int64_t i = axis < index.size() ? index[axis] : 0;
+    inside = i >= 0 && (i < dims[axis] || (i == dims[axis] && bound == Bound::kPastEnd));
+    offset = offset * static_cast<std::uint64_t>(dims[axis]) + static_cast<std::uint64_t>(i);
+  }
+  if (!inside) throw ShapeError(std::string(call) + ": index " + Join(index) + " in shape " + Join(dims));
+  return static_cast<std::int64_t>(offset);
+}
+
+}  // namespace ferry

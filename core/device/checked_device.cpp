@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/checked_device.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "ferry/log.hpp"
+
+namespace ferry {
+namespace {
+
+constexpr std::size_t kRemembered = 64;
+
+/// Notes what was just made; what can't be noted is unmade.
+template <class Note, class Unmake>
+void NoteOrUnmake(std::mutex& mutex, Note note, Unmake unmake) {
+  try {
+    const std::lock_guard lock(mutex);
+    note();
+  } catch (...) {
+    unmake();
+    throw;
+  }
+}
+
+void LogError(const std::exception& error) noexcept { Log(LogLevel::kError, error.what()); }
+
+}  // namespace
+
+CheckedDevice::~CheckedDevice() {
+  if (blocks_.empty() && streams_.empty() && events_.empty()) return;
+  try {
+    Require(false, "destructor",
+            (std::to_string(blocks_.size()) + " blocks, " + std::to_string(streams_.size()) +
+             " streams and " + std::to_string(events_.size()) + " events were not given back")
+                .c_str());
+  } catch (const std::exception& error) {
+    LogError(error);
+  }
+}
+
+void* CheckedDevice::Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) {
+  Require(bytes != 0, "Allocate", "no bytes");
+  if (kind == MemoryKind::kDevice) RequireUsable("Allocate", on);
+  void* const ptr = next().Allocate(kind, bytes, on);
+  NoteOrUnmake(
+      mutex_,
+      [&] {
+        blocks_[reinterpret_cast<std::uintptr_t>(ptr)] = {kind, bytes};
+      },
+      [&] { next().Deallocate(kind, ptr, bytes, on); });
+  return ptr;
+}
+
+void CheckedDevice::Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept try {
+  if (kind == MemoryKind::kDevice) RequireUsable("Deallocate", on);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = blocks_.find(reinterpret_cast<std::uintptr_t>(ptr));
+    Require(it != blocks_.end(), "Deallocate", "not a block of this device, or freed before");
+    Require(it->second.kind == kind, "Deallocate", "not the kind that was allocated");
+    Require(it->second.bytes == bytes, "Deallocate", "not the size that was allocated");
+    blocks_.erase(it);
+  }
+  next().Deallocate(kind, ptr, bytes, on);
+} catch (const std::exception& error) {
+  LogError(error);
+}
+
+void CheckedDevice::Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) {
+  const auto wrong = [](bool host) { return host ? MemoryKind::kDevice : MemoryKind::kPinnedHost; };
+  RequireUsable("Copy", on);
+  RequireRange("Copy", "dst", dst, bytes, wrong(kind == CopyKind::kDeviceToHost));
+  RequireRange("Copy", "src", src, bytes, wrong(kind == CopyKind::kHostToDevice));
+  next().Copy(kind, dst, src, bytes, on);
+}
+
+void CheckedDevice::Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) {
+  RequireUsable("Fill", on);
+  RequireRange("Fill", "dst", dst, bytes, MemoryKind::kPinnedHost);
+  next().Fill(dst, value, bytes, on);
+}
+
+StreamHandle CheckedDevice::CreateStream() {
+  const StreamHandle stream = next().CreateStream();
+  NoteOrUnmake(
+      mutex_,
+      [&] {
+        streams_.insert(stream);
+        std::erase(destroyed_, stream);  // handles come again
+      },
+      [&] { next().DestroyStream(stream); });
+  return stream;
+}
+
+void CheckedDevice::DestroyStream(StreamHandle stream) noexcept try {
+  {
+    const std::lock_guard lock(mutex_);
+    Require(streams_.erase(stream) != 0, "DestroyStream", "not a stream of this device, or destroyed before");
+    destroyed_.push_back(stream);
+    if (destroyed_.size() > kRemembered) destroyed_.pop_front();
+  }
+  next().DestroyStream(stream);
+} catch (const std::exception& error) {
+  LogError(error);
+}
+
+void CheckedDevice::Synchronize(StreamHandle stream) {
+  RequireUsable("Synchronize", stream);
+  next().Synchronize(stream);
+}
+
+EventHandle CheckedDevice::Record(StreamHandle on) {
+  RequireUsable("Record", on);
+  const EventHandle event = next().Record(on);
+  NoteOrUnmake(
+      mutex_, [&] { events_.insert(event); }, [&] { next().Release(event); });
+  return event;
+}
+
+void CheckedDevice::Release(EventHandle event) noexcept try {
+  {
+    const std::lock_guard lock(mutex_);
+    Require(events_.erase(event) != 0, "Release", "not an event of this device, or released before");
+  }
+  next().Release(event);
+} catch (const std::exception& error) {
+  LogError(error);
+}
+
+void CheckedDevice::StreamWait(StreamHandle on, EventHandle event) {
+  RequireUsable("StreamWait", on);
+  RequireKnown("StreamWait", event);
+  next().StreamWait(on, event);
+}
+
+void CheckedDevice::HostWait(EventHandle event) {
+  RequireKnown("HostWait", event);
+  next().HostWait(event);
+}
+
+void CheckedDevice::Require(bool kept, const char* call, const char* broken) {
+  if (kept) return;
+  misuse_count_.fetch_add(1, std::memory_order_relaxed);
+  throw std::logic_error(std::string("Device::") + call + ": " + broken);
+}
+
+void CheckedDevice::RequireUsable(const char* call, StreamHandle stream) {
+  Require(stream < StreamHandle::kHost, call, "not a stream's handle");
+  const std::lock_guard lock(mutex_);
+  Require(std::find(destroyed_.begin(), destroyed_.end(), stream) == destroyed_.end(), call,
+          "the stream was destroyed");
+}
+
+void CheckedDevice::RequireKnown(const char* call, EventHandle event) {
+  const std::lock_guard lock(mutex_);
+  Require(events_.contains(event), call, "not an event of this device, or released before");
+}
+
+void CheckedDevice::RequireRange(const char* call, const char* which, const void* ptr, std::size_t bytes,
+                                 MemoryKind wrong) {
+  const std::string name = which;
+  Require(ptr != nullptr, call, (name + " is null").c_str());
+  Require(bytes != 0, call, "no bytes");
+  const auto address = reinterpret_cast<std::uintptr_t>(ptr);
+  const std::lock_guard lock(mutex_);
+  auto it = blocks_.upper_bound(address);
+  if (it == blocks_.begin()) return;
+  --it;
+  const std::size_t offset = address - it->first;
+  if (offset >= it->second.bytes) return;
+  Require(bytes <= it->second.bytes - offset, call, (name + " ends outside its block").c_str());
+  Require(it->second.kind != wrong, call, (name + " is memory of the wrong kind").c_str());
+}
+
+}  // namespace ferry

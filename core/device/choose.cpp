@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/device/choose.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "ferry/checked_device.hpp"
+#include "ferry/error.hpp"
+#include "ferry/pooled_device.hpp"
+#include "ferry/statistics_device.hpp"
+
+namespace ferry {
+namespace {
+
+/// The number after the name's colon; 0 where there is no colon.
+std::optional<int> Index(std::string_view name) {
+  const auto colon = name.find(':');
+  if (colon == std::string_view::npos) return 0;
+  const std::string_view digits = name.substr(colon + 1);
+  int index = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  if (error != std::errc{} || end != digits.data() + digits.size() || index < 0) return std::nullopt;
+  return index;
+}
+
+std::string Known(std::span<const Backend> backends) {
+  std::string names;
+  for (const Backend& backend : backends) names += (names.empty() ? "" : ", ") + std::string(backend.name);
+  return names;
+}
+
+std::unique_ptr<Device> Stack(std::unique_ptr<Device> device, bool pooled) {
+  if (pooled) device = std::make_unique<PooledDevice>(std::move(device));
+#ifndef NDEBUG
+  device = std::make_unique<CheckedDevice>(std::move(device));
+#endif
+  return std::make_unique<StatisticsDevice>(std::move(device));
+}
+
+}  // namespace
+
+namespace detail {
+
+std::unique_ptr<Device> MakeDevice(std::string_view name, std::span<const Backend> backends) {
+  const std::string quoted = "\"" + std::string(name) + "\"";
+  const auto index = Index(name);
+  if (!index)
+    throw NoDevice(quoted + " is not a device's name: a backend, or a backend, a colon and a number");
+  const auto backend = std::find_if(backends.begin(), backends.end(), [&](const Backend& candidate) {
+    return candidate.name == name.substr(0, name.find(':'));
+  });
+  if (backend == backends.end())
+    throw NoDevice("no backend for device " + quoted + "; this build has " + Known(backends));
+  const int count = backend->count();
+  if (count == 0)
+    throw NoDevice(std::string("no ") + backend->name + " device here, or no driver for it" +
+                   (backend->missing != nullptr ? ": " + backend->missing() : ""));
+  if (*index >= count)
+    throw NoDevice("no device " + quoted + "; there are " + std::to_string(count) + ", counted from 0");
+  return Stack(backend->make(*index), backend->pooled);
+}
+
+std::unique_ptr<Device> MakeDefault(const char* wanted, std::span<const Backend> backends) {
+  const bool said = wanted != nullptr && *wanted != '\0';
+  try {
+    return MakeDevice(said ? wanted : backends.front().name, backends);
+  } catch (const NoDevice& error) {
+    throw NoDevice(std::string(error.what()) +
+                   (said ? " (FERRY_DEVICE asks for it; FERRY_DEVICE=host runs on the CPU)"
+                         : " (FERRY_DEVICE=host runs on the CPU)"));
+  }
+}
+
+}  // namespace detail
+
+std::unique_ptr<Device> MakeDevice(std::string_view name) { return detail::MakeDevice(name, Backends()); }
+
+Device& DefaultDevice() {
+  static Device* const device = detail::MakeDefault(std::getenv("FERRY_DEVICE"), Backends()).release();
+  return *device;
+}
+
+}  // namespace ferry

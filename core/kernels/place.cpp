@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <atomic>
+
+#include "ferry/detail/execution_space.hpp"
+#include "ferry/kernels.hpp"
+#include "ferry/log.hpp"
+
+namespace ferry {
+namespace {
+
+void WarnOnce(const DeviceProperties& device) {
+  static std::atomic_flag warned;
+  if (warned.test_and_set()) return;
+  Log(LogLevel::kWarning, "Kokkos was built without kernels for " + device.backend + ": those of " +
+                              device.backend + ':' + std::to_string(device.index) +
+                              " run on the CPU, and the memory goes there and back");
+}
+
+}  // namespace
+
+Place Place::Cpu(Device& device) noexcept { return Place(Side::kCpu, Stream::Main(device)); }
+
+Place Place::On(const Stream& on) {
+  const DeviceProperties& device = on.device().properties();
+  if (device.launch != nullptr || device.backend == "host" || detail::OnDeviceSpace(device))
+    return Place(Side::kGpu, on);
+  WarnOnce(device);
+  return Place(Side::kCpu, on);
+}
+
+}  // namespace ferry

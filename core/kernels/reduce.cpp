@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "core/kernels/block_sum.hpp"
+#include "ferry/kernels.hpp"
+#include "ferry/kokkos.hpp"
+
+namespace ferry {
+namespace {
+
+template <class Term>
+struct AddTerm {
+  Term term;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, double& total) const {
+    total += term.template At<double>(i);
+  }
+};
+
+/// On a device of Kokkos' own: neighbouring threads take neighbouring terms.
+template <class Term>
+struct ReduceOn {
+  std::int64_t n;
+  Term term;
+  double* total;
+
+  template <class Space>
+  void operator()(const Space& space) const {
+    Kokkos::parallel_reduce(Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, n),
+                            AddTerm<Term>{term}, *total);
+  }
+};
+
+template <class Term>
+double TotalOnHost(std::int64_t n, const Term& term) {
+  using Sums = detail::BlockSums<Term>;
+  std::vector<double> sums(static_cast<std::size_t>(Sums::Blocks(n)));
+  detail::RunOnHost(Sums::Blocks(n), Sums{term, n, sums.data()});
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+template <class Term>
+double Total(const Place& place, std::int64_t n, Touches touches, const Term& term) {
+  if (n < 0) throw std::invalid_argument("ferry: a sum of a negative number of terms");
+  if (n == 0) return 0;
+  double total = 0;
+  if (detail::RunOnDeviceSpace(place, ReduceOn<Term>{n, term, &total})) return total;
+  // Shared with the queued work, which still runs if the wait fails.
+  const auto result = std::make_shared<double>(0);
+  detail::RunHostCode(place, touches, [n, term, result] { *result = TotalOnHost(n, term); });
+  if (place.side() == Side::kGpu) place.stream().Synchronize();
+  return *result;
+}
+
+}  // namespace
+
+template <Real T>
+double Asum(const Place& place, std::int64_t n, const T* x) {
+  return Total(place, n, {x}, detail::AbsoluteOf<T>{x});
+}
+
+template <Real T>
+double Sumsq(const Place& place, std::int64_t n, const T* x) {
+  return Total(place, n, {x}, detail::SquareOf<T>{x});
+}
+
+template <Real T>
+double Dot(const Place& place, std::int64_t n, const T* x, const T* y) {
+  return Total(place, n, {x, y}, detail::ProductOf<T>{x, y});
+}
+
+#define FERRY_INSTANTIATE(T)                                   \
+  template double Asum(const Place&, std::int64_t, const T*);  \
+  template double Sumsq(const Place&, std::int64_t, const T*); \
+  template double Dot(const Place&, std::int64_t, const T*, const T*)
+FERRY_INSTANTIATE(float);
+FERRY_INSTANTIATE(double);
+#undef FERRY_INSTANTIATE
+
+}  // namespace ferry

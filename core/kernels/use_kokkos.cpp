@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+
+#include "ferry/backend.hpp"
+#include "ferry/detail/execution_space.hpp"
+
+namespace ferry::detail {
+namespace {
+
+std::atomic<bool> running{
+    false};  // is_initialized() is a plain bool in 3.4, and may not be asked by all threads
+std::atomic<bool> over{false};
+std::atomic<bool> ours{false};
+
+bool WasFinalized() {
+#if KOKKOS_VERSION >= 30700
+  return Kokkos::is_finalized();
+#else
+  return over;
+#endif
+}
+
+/// A Kokkos with a device space aborts where it finds no device.
+bool LacksDevice() {
+  if (!kHasDeviceSpace) return false;
+  const auto backends = Backends();
+  return std::none_of(backends.begin(), backends.end(), [](const Backend& backend) {
+    return backend.name == BackendOf<DeviceSpace>() && backend.count() > 0;
+  });
+}
+
+void Initialize([[maybe_unused]] int device) {
+#if KOKKOS_VERSION >= 30700
+  Kokkos::InitializationSettings settings;
+  if (kHasDeviceSpace) settings.set_device_id(device);
+  Kokkos::initialize(settings);
+#else
+  Kokkos::initialize();
+#endif
+  ours = true;
+  std::atexit([] {
+    if (ours) Kokkos::finalize();
+  });
+}
+
+}  // namespace
+
+bool UseKokkos(int device) {
+  if (running.load(std::memory_order_acquire)) return true;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (running) return true;
+  if (!Kokkos::is_initialized()) {
+    if (over || WasFinalized() || LacksDevice()) return false;
+    Initialize(device);
+  }
+  Kokkos::push_finalize_hook([] {
+    running = false;
+    ours = false;
+    over = true;
+  });
+  running.store(true, std::memory_order_release);
+  return true;
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "ferry/ferry.hpp"
+#include "ferry/kokkos.hpp"
+
+namespace fashion {
+
+/// What the classifier thinks of one image, and how far that is from its label.
+struct Judge {
+  std::int64_t classes;
+  const float* scores;
+  const std::uint8_t* labels;
+  float* gradients;  ///< of the loss, by the scores
+  float* losses;     ///< a total for each place in the batch, so that no sum depends on the order of threads
+  float* hits;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t image) const {
+    const float* const score = scores + image * classes;
+    float* const gradient = gradients + image * classes;
+    const std::int64_t label = labels[image];
+    std::int64_t best = 0;
+    for (std::int64_t c = 1; c < classes; ++c)
+      if (score[c] > score[best]) best = c;
+    float sum = 0;
+    for (std::int64_t c = 0; c < classes; ++c) sum += gradient[c] = std::exp(score[c] - score[best]);
+    for (std::int64_t c = 0; c < classes; ++c) gradient[c] = gradient[c] / sum - (c == label ? 1.0F : 0.0F);
+    losses[image] += std::log(sum) + score[best] - score[label];
+    hits[image] += best == label ? 1.0F : 0.0F;
+  }
+};
+
+/// A linear classifier, trained by gradient descent on a device. What comes back from there is what is asked
+/// for: weights(), and the totals, each as one number.
+class SoftmaxRegression {
+ public:
+  /// All weights are 0. `batch` is the most images that a step may have.
+  SoftmaxRegression(std::int64_t inputs, std::int64_t classes, std::int64_t batch, ferry::Device& device)
+      : place_(ferry::Place::On(ferry::Stream::Main(device))),
+        weights_({inputs, classes}, device),
+        scores_({batch, classes}, device),
+        losses_({batch}, device),
+        hits_({batch}, device) {}
+
+  /// Classifies images, one a row of `inputs`, and adds to loss() and hits().
+  void Forward(const ferry::Blob<float>& inputs, const ferry::Blob<std::uint8_t>& labels) {
+    const std::int64_t images = inputs.shape(0);
+    const std::int64_t classes = weights_.shape(1);
+    scores_.Reshape({images, classes});
+    const auto* const x = place_.Read<float>(*inputs.data());
+    const auto* const w = place_.Read<float>(*weights_.data());
+    ferry::Gemm(place_, kNo, kNo, images, classes, inputs.shape(1), 1.0F, x, w, 0.0F,
+                place_.Overwrite<float>(*scores_.data()));
+    const Judge judge = {
+        .classes = classes,
+        .scores = place_.Read<float>(*scores_.data()),
+        .labels = place_.Read<std::uint8_t>(*labels.data()),
+        .gradients = place_.Overwrite<float>(*scores_.diff()),
+        .losses = place_.ReadWrite<float>(*losses_.data()),
+        .hits = place_.ReadWrite<float>(*hits_.data()),
+    };
+    ferry::ParallelFor(place_, images,
+                       {judge.scores, judge.labels, judge.gradients, judge.losses, judge.hits}, judge);
+  }
+
+  /// One step down the gradient of the mean loss, for the images that Forward has just classified.
+  void Backward(const ferry::Blob<float>& inputs, float rate) {
+    const std::int64_t images = inputs.shape(0);
+    const auto* const x = place_.Read<float>(*inputs.data());
+    const auto* const gradients = place_.Read<float>(*scores_.diff());
+    ferry::Gemm(place_, kYes, kNo, weights_.shape(0), weights_.shape(1), images,
+                rate / static_cast<float>(images), x, gradients, 0.0F,
+                place_.Overwrite<float>(*weights_.diff()));
+    weights_.Update();
+  }
+
+  /// Totals over all images since the last ClearTotals. Summed on the device, which is waited for; nothing is
+  /// copied.
+  double loss() const { return losses_.asum_data(); }
+  double hits() const { return hits_.asum_data(); }
+  void ClearTotals() {
+    for (const ferry::Blob<float>* total : {&losses_, &hits_})
+      ferry::Set(place_, total->count(), 0.0F, place_.Overwrite<float>(*total->data()));
+  }
+
+  const ferry::Blob<float>& weights() const { return weights_; }
+  const ferry::Blob<float>& scores() const { return scores_; }
+  const ferry::Blob<float>& total_losses() const { return losses_; }
+  const ferry::Blob<float>& total_hits() const { return hits_; }
+
+ private:
+  static constexpr auto kNo = ferry::Transpose::kNo;
+  static constexpr auto kYes = ferry::Transpose::kYes;
+
+  ferry::Place place_;
+  ferry::Blob<float> weights_;  ///< {inputs, classes}
+  ferry::Blob<float> scores_;   ///< {images, classes}
+  ferry::Blob<float> losses_;   ///< {batch}
+  ferry::Blob<float> hits_;     ///< {batch}
+};
+
+}  // namespace fashion

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "ferry/backend.hpp"
+#include "ferry/kernels.hpp"
+#include "ferry/shape.hpp"
+#include "ferry/stream.hpp"
+#include "ferry/synced_memory.hpp"
+
+namespace ferry {
+
+class BlobProto;
+class BlobShape;
+namespace detail {
+class Reshaping;
+bool ShapeEquals(const Shape& shape, const BlobProto& proto);
+}  // namespace detail
+
+/// Data and diff of one shape, each in a SyncedMemory that blobs can share: Caffe's Blob.
+///
+/// T is any arithmetic type; the mathematics is there for float and double. Accesses, streams and threads are
+/// as in SyncedMemory; Reshape and what is not const count as writes. Elements that nobody wrote read as
+/// zeros. Throws what SyncedMemory throws, and ShapeError for a shape, axis, index or count that cannot be or
+/// does not fit; what threw has left shape and elements as they were. A Blob without a shape has no elements,
+/// no storage, and null pointers.
+template <class T>
+class Blob {
+  static_assert(std::is_arithmetic_v<T>, "a Blob holds numbers");
+
+ public:
+  Blob() = default;
+  /// Storage comes from `device`, which must outlive it; DefaultDevice() where none is given.
+  explicit Blob(Device& device) : device_(&device) {}
+  explicit Blob(const Shape& shape, Device& device = DefaultDevice()) : device_(&device) { Reshape(shape); }
+  template <IntegerRange R>
+  explicit Blob(const R& shape, Device& device = DefaultDevice()) : Blob(Shape(shape, "Blob"), device) {}
+  explicit Blob(std::initializer_list<std::int64_t> shape, Device& device = DefaultDevice())
+      : Blob(Shape(shape, "Blob"), device) {}
+  Blob(std::int64_t num, std::int64_t channels, std::int64_t height, std::int64_t width,
+       Device& device = DefaultDevice())
+      : Blob({num, channels, height, width}, device) {}
+  /// The blob moved from has no shape.
+  Blob(Blob&& other) noexcept { Swap(other); }
+  Blob& operator=(Blob&& other) noexcept {
+    Blob(std::move(other)).Swap(*this);
+    return *this;
+  }
+
+  Device& device() const { return device_ != nullptr ? *device_ : DefaultDevice(); }
+
+  /// Within the capacity of its storage, the blob keeps the first min(old, new) elements of data and diff, on
+  /// whichever side they are, and those that are added read as zeros; nothing is allocated, copied or waited
+  /// for. Storage whose capacity is too small is replaced, and starts from zeros. Shared storage never gets
+  /// smaller, and a blob that grows within it sees what the others have there.
+  void Reshape(const Shape& shape) {
+    if (shape != shape_ || shape.count() != count_) ReshapeTo(shape);
+  }
+  template <IntegerRange R>
+  void Reshape(const R& shape) {
+    if constexpr (std::ranges::forward_range<const R>)
+      if (shape_ == shape && data_ != nullptr) return;
+    Reshape(Shape(shape, "Blob::Reshape"));
+  }
+  void Reshape(std::initializer_list<std::int64_t> shape) { Reshape(Shape(shape, "Blob::Reshape")); }
+  void Reshape(std::int64_t num, std::int64_t channels, std::int64_t height, std::int64_t width) {
+    Reshape({num, channels, height, width});
+  }
+  /// Needs ferry/proto.hpp. A template, so that braces never mean it.
+  template <std::same_as<BlobShape> Message>
+  void Reshape(const Message& shape) {
+    Reshape(shape.dim());
+  }
+  void ReshapeLike(const Blob& other) { Reshape(other.shape_); }
+  /// Gives back the memory that the shape does not need, and keeps the elements. Shared storage stays as it
+  /// is.
+  void ShrinkToFit();
+
+  const Shape& shape() const noexcept { return shape_; }
+  /// -1 is the last axis, here and below.
+  std::int64_t shape(int axis) const {
+    return shape_.begin()[shape_.CanonicalAxisIndex(axis, "Blob::shape")];
+  }
+  int num_axes() const noexcept { return shape_.num_axes(); }
+  std::int64_t count() const noexcept { return count_; }
+  /// The product of the dims from axis `start` up to, not including, `end`, neither of which is negative.
+  std::int64_t count(int start, int end) const { return shape_.count(start, end, "Blob::count"); }
+  std::int64_t count(int start) const { return count(start, num_axes()); }
+  int CanonicalAxisIndex(int axis) const {
+    return shape_.CanonicalAxisIndex(axis, "Blob::CanonicalAxisIndex");
+  }
+  /// "2 3 (6)"
+  std::string shape_string() const { return data_ != nullptr ? shape_.ToString() : "(0)"; }
+  /// Legacy dims are compared from the last axis, as Caffe wrote them. Needs ferry/proto.hpp.
+  bool ShapeEquals(const BlobProto& other) const { return detail::ShapeEquals(shape_, other); }
+
+  /// The dims of a blob of at most four axes; those that it lacks are 1, at the end, or for a negative axis
+  /// at the beginning.
+  std::int64_t LegacyShape(int axis) const { return shape_.Legacy(axis, "Blob::LegacyShape"); }
+  std::int64_t num() const { return LegacyShape(0); }
+  std::int64_t channels() const { return LegacyShape(1); }
+  std::int64_t height() const { return LegacyShape(2); }
+  std::int64_t width() const { return LegacyShape(3); }
+
+  /// In elements. An index may equal its dim, one past the end, so that pointers to ends can be made.
+  std::int64_t offset(std::int64_t n, std::int64_t c = 0, std::int64_t h = 0, std::int64_t w = 0) const {
+    return LegacyOffset({n, c, h, w}, detail::Bound::kPastEnd, "Blob::offset");
+  }
+  /// Indices that are missing are 0.
+  template <IntegerRange R>
+  std::int64_t offset(const R& index) const {
+    return Offset(index, detail::Bound::kPastEnd, "Blob::offset");
+  }
+  std::int64_t offset(std::initializer_list<std::int64_t> index) const {
+    return Offset(index, detail::Bound::kPastEnd, "Blob::offset");
+  }
+
+  T data_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
+    return cpu_data()[LegacyOffset({n, c, h, w}, detail::Bound::kInside, "Blob::data_at")];
+  }
+  template <IntegerRange R>
+  T data_at(const R& index) const {
+    return cpu_data()[Offset(index, detail::Bound::kInside, "Blob::data_at")];
+  }
+  T data_at(std::initializer_list<std::int64_t> index) const {
+    return cpu_data()[Offset(index, detail::Bound::kInside, "Blob::data_at")];
+  }
+  T diff_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
+    return cpu_diff()[LegacyOffset({n, c, h, w}, detail::Bound::kInside, "Blob::diff_at")];
+  }
+  template <IntegerRange R>
+  T diff_at(const R& index) const {
+    return cpu_diff()[Offset(index, detail::Bound::kInside, "Blob::diff_at")];
+  }
+  T diff_at(std::initializer_list<std::int64_t> index) const {
+    return cpu_diff()[Offset(index, detail::Bound::kInside, "Blob::diff_at")];
+  }
+
+  /// What SyncedMemory says of each; of count() elements.
+  const T* cpu_data() const { return static_cast<const T*>(data_ ? data_->cpu_data() : nullptr); }
+  const T* gpu_data() const { return static_cast<const T*>(data_ ? data_->gpu_data() : nullptr); }
+  const T* gpu_data(const Stream& on) const {
+    return static_cast<const T*>(data_ ? data_->gpu_data(on) : nullptr);
+  }
+  T* mutable_cpu_data() { return static_cast<T*>(data_ ? data_->mutable_cpu_data() : nullptr); }
+  T* mutable_gpu_data() { return static_cast<T*>(data_ ? data_->mutable_gpu_data() : nullptr); }
+  T* mutable_gpu_data(const Stream& on) {
+    return static_cast<T*>(data_ ? data_->mutable_gpu_data(on) : nullptr);
+  }
+  T* overwrite_cpu_data() { return OverwriteCpu(data_); }
+  T* overwrite_gpu_data() { return OverwriteGpu(data_); }
+  T* overwrite_gpu_data(const Stream& on) { return OverwriteGpu(data_, on); }
+  const T* cpu_diff() const { return static_cast<const T*>(diff_ ? diff_->cpu_data() : nullptr); }
+  const T* gpu_diff() const { return static_cast<const T*>(diff_ ? diff_->gpu_data() : nullptr); }
+  const T* gpu_diff(const Stream& on) const {
+    return static_cast<const T*>(diff_ ? diff_->gpu_data(on) : nullptr);
+  }
+  T* mutable_cpu_diff() { return static_cast<T*>(diff_ ? diff_->mutable_cpu_data() : nullptr); }
+  T* mutable_gpu_diff() { return static_cast<T*>(diff_ ? diff_->mutable_gpu_data() : nullptr); }
+  T* mutable_gpu_diff(const Stream& on) {
+    return static_cast<T*>(diff_ ? diff_->mutable_gpu_data(on) : nullptr);
+  }
+  T* overwrite_cpu_diff() { return OverwriteCpu(diff_); }
+  T* overwrite_gpu_diff() { return OverwriteGpu(diff_); }
+  T* overwrite_gpu_diff(const Stream& on) { return OverwriteGpu(diff_, on); }
+
+  /// Use the caller's count() elements as the data, as SyncedMemory does. Shared storage of just that size
+  /// changes for all who share it; from any other this blob departs. The diff stays.
+  void set_cpu_data(T* data) {
+    auto memory = Adoptive(data, "Blob::set_cpu_data");
+    memory->set_cpu_data(data);
+    data_ = std::move(memory);
+  }
+  void set_gpu_data(T* data, const Stream& on) {
+    auto memory = Adoptive(data, "Blob::set_gpu_data");
+    memory->set_gpu_data(data, on);
+    data_ = std::move(memory);
+  }
+  void set_gpu_data(T* data) { set_gpu_data(data, Stream::Main(device())); }
+
+  /// Null without a shape.
+  const std::shared_ptr<SyncedMemory>& data() const noexcept { return data_; }
+  const std::shared_ptr<SyncedMemory>& diff() const noexcept { return diff_; }
+  /// Use the storage of `other`, whose count is the same. Throws std::invalid_argument for another device.
+  void ShareData(const Blob& other) { data_ = other.Shareable(other.data_, *this, "Blob::ShareData"); }
+  void ShareDiff(const Blob& other) { diff_ = other.Shareable(other.diff_, *this, "Blob::ShareDiff"); }
+
+  /// The dims on the GPU, for kernels. Throws ShapeError for a dim over int.
+  const int* gpu_shape() const { return static_cast<const int*>(ShapeMemory().gpu_data()); }
+  const int* gpu_shape(const Stream& on) const { return static_cast<const int*>(ShapeMemory().gpu_data(on)); }
+
+  /// Copies the data, or with `copy_diff` the diff, where the source's are: on the main stream if that is the
+  /// GPU, or both sides. Between devices they go by way of the host. A source of another shape is a
+  /// ShapeError but with `reshape`.
+  void CopyFrom(const Blob& source, bool copy_diff = false, bool reshape = false);
+
+  /// data -= diff. Mathematics runs where the bytes are: on the main stream if that is the GPU, or both
+  /// sides.
+  void Update()
+    requires Real<T>;
+  /// Sums of absolute values and of squares, with float64 totals.
+  double asum_data() const
+    requires Real<T>;
+  double asum_diff() const
+    requires Real<T>;
+  double sumsq_data() const
+    requires Real<T>;
+  double sumsq_diff() const
+    requires Real<T>;
+  void scale_data(T factor)
+    requires Real<T>;
+  void scale_diff(T factor)
+    requires Real<T>;
+
+  /// What Caffe wrote: legacy dims win over shape, and double_data over data. The diff changes if the message
+  /// has one. Without `reshape` the shapes must be equal. Needs ferry/proto.hpp, here and below.
+  void FromProto(const BlobProto& proto, bool reshape = true)
+    requires Real<T>;
+  /// The message then has this blob and nothing else: a Blob<double> as double_data, without its diff unless
+  /// `write_diff`.
+  void ToProto(BlobProto* proto, bool write_diff = false) const
+    requires Real<T>;
+
+ private:
+  // A caller overwrites count() elements: of storage that has more in use, only a part.
+  T* OverwriteCpu(const std::shared_ptr<SyncedMemory>& memory) {
+    if (memory == nullptr) return nullptr;
+    return static_cast<T*>(memory->size() == bytes() ? memory->overwrite_cpu_data()
+                                                     : memory->mutable_cpu_data());
+  }
+  template <class... On>
+  T* OverwriteGpu(const std::shared_ptr<SyncedMemory>& memory, const On&... on) {
+    if (memory == nullptr) return nullptr;
+    return static_cast<T*>(memory->size() == bytes() ? memory->overwrite_gpu_data(on...)
+                                                     : memory->mutable_gpu_data(on...));
+  }
+  void ReshapeTo(const Shape& shape);
+  /// Makes the change, and takes on the shape that goes with it.
+  void Commit(const Shape& shape, detail::Reshaping& reshaping) noexcept;
+  static std::size_t Bytes(const Shape& shape, const char* call);
+  std::size_t bytes() const noexcept { return static_cast<std::size_t>(count_) * sizeof(T); }
+  /// The data's storage if it has just count() elements in use, or new storage of that size.
+  std::shared_ptr<SyncedMemory> Adoptive(const T* ptr, const char* call) const;
+  const std::shared_ptr<SyncedMemory>& Shareable(const std::shared_ptr<SyncedMemory>& storage,
+                                                 const Blob& with, const char* call) const;
+  const SyncedMemory& ShapeMemory() const;
+  void Swap(Blob& other) noexcept;
+
+  std::int64_t LegacyOffset(const std::array<std::int64_t, 4>& index, detail::Bound bound,
+                            const char* call) const {
+    return detail::Offset(std::array{num(), channels(), height(), width()}, index, bound, call);
+  }
+  template <class R>
+  std::int64_t Offset(const R& range, detail::Bound bound, const char* call) const {
+    std::array<std::int64_t, kMaxBlobAxes + 1> index;  // one more, so that too many are seen
+    std::size_t axes = 0;
+    for (const auto i : range)
+      if (axes < index.size()) index[axes++] = static_cast<std::int64_t>(i);
+    return detail::Offset(shape_, std::span(index).first(axes), bound, call);
+  }
+
+  Device* device_ = nullptr;  ///< null: the default one, which nobody has asked for yet
+  Shape shape_;
+  std::int64_t count_ = 0;              ///< the shape's, but 0 where there is none yet
+  std::shared_ptr<SyncedMemory> data_;  ///< both null without a shape; at least bytes() in size
+  std::shared_ptr<SyncedMemory> diff_;
+  mutable std::mutex shape_mutex_;
+  mutable std::unique_ptr<SyncedMemory> shape_memory_;
+};
+
+}  // namespace ferry

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "ferry/forwarding_device.hpp"
+
+namespace ferry {
+
+/// Asserts the preconditions of Device: pointers, sizes, kinds and handles are what this device gave out, and
+/// copies and fills that begin in one of its blocks end there. Memory and streams that it does not know may
+/// be somebody else's, and pass; of its own streams it remembers the last 64 that were destroyed,
+/// and takes somebody else's with such a handle for one of them.
+///
+/// Misuse is counted and not passed on. A call that may throw then throws std::logic_error, which names the
+/// call; one that may not logs the same text as an error, and so does the destructor for what was not given
+/// back.
+class CheckedDevice final : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  ~CheckedDevice() override;
+
+  std::int64_t misuse_count() const noexcept { return misuse_count_.load(std::memory_order_relaxed); }
+
+  void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override;
+  void Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept override;
+  void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override;
+  void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) override;
+  StreamHandle CreateStream() override;
+  void DestroyStream(StreamHandle stream) noexcept override;
+  void Synchronize(StreamHandle stream) override;
+  EventHandle Record(StreamHandle on) override;
+  void Release(EventHandle event) noexcept override;
+  void StreamWait(StreamHandle on, EventHandle event) override;
+  void HostWait(EventHandle event) override;
+
+ private:
+  struct Block {
+    MemoryKind kind;
+    std::size_t bytes;
+  };
+
+  void Require(bool kept, const char* call, const char* broken);
+  void RequireUsable(const char* call, StreamHandle stream);
+  void RequireKnown(const char* call, EventHandle event);
+  void RequireRange(const char* call, const char* which, const void* ptr, std::size_t bytes,
+                    MemoryKind wrong);
+
+  std::mutex mutex_;  ///< guards what follows; open while the next device is at work
+  std::map<std::uintptr_t, Block> blocks_;
+  std::set<StreamHandle> streams_;
+  std::deque<StreamHandle> destroyed_;
+  std::set<EventHandle> events_;
+  std::atomic<std::int64_t> misuse_count_{0};
+};
+
+}  // namespace ferry

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <stdexcept>
+
+#include "ferry/stream.hpp"
+
+/// CUDA's own streams and Ferry's. Opt-in: it includes CUDA's header, which the program has to find.
+namespace ferry::cuda {
+
+/// As Stream::Borrow: `stream` must outlive every memory that was accessed on it. It belongs to `device`; 0
+/// is the default stream as this file is compiled, legacy or per thread. Throws std::invalid_argument for a
+/// device that is not CUDA's.
+inline Stream Borrow(Device& device, cudaStream_t stream) {
+  if (device.properties().backend != "cuda")
+    throw std::invalid_argument("ferry::cuda::Borrow: a device of backend " + device.properties().backend);
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+  if (stream == nullptr) stream = cudaStreamPerThread;
+#else
+  if (stream == nullptr) stream = cudaStreamLegacy;
+#endif
+  return Stream::Borrow(device, StreamHandle{reinterpret_cast<std::uintptr_t>(stream)});
+}
+
+/// To launch kernels on: <<<grid, block, 0, cuda::Native(stream)>>>. The stream's device is CUDA's.
+inline cudaStream_t Native(const Stream& stream) noexcept {
+  return reinterpret_cast<cudaStream_t>(stream.handle());
+}
+
+}  // namespace ferry::cuda

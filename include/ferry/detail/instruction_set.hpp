@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace ferry::detail {
+
+/// The library is built for the oldest x86-64; its loops are compiled for these as well, and the best is
+/// picked at run time. (Not by target_clones: they need ifunc, which neither templates nor sanitizers bear.)
+enum class InstructionSet : std::uint8_t { kBaseline, kAvx2, kAvx512 };
+
+/// The same on every call.
+InstructionSet BestInstructionSet() noexcept;
+
+#if defined(__x86_64__) && defined(__GNUC__)
+template <class Range>
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void RunAvx512(const Range& range,
+                                                                              std::int64_t first,
+                                                                              std::int64_t last) {
+  range(first, last);
+}
+template <class Range>
+[[gnu::target("avx2,fma")]] void RunAvx2(const Range& range, std::int64_t first, std::int64_t last) {
+  range(first, last);
+}
+#endif
+
+/// range(first, last), compiled for `set`, which the processor must have: what is inlined there is, and only
+/// that.
+template <class Range>
+void Run(const Range& range, std::int64_t first, std::int64_t last,
+         InstructionSet set = BestInstructionSet()) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (set == InstructionSet::kAvx512) return RunAvx512(range, first, last);
+  if (set == InstructionSet::kAvx2) return RunAvx2(range, first, last);
+#endif
+  range(first, last);
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "ferry/detail/execution_space.hpp"
+#include "ferry/detail/host_loop.hpp"
+#include "ferry/kernels.hpp"
+
+/// Kernels of your own, for every device. Opt-in, for it includes Kokkos, which the first kernel initialises
+/// (and the end of the program finalises) unless the program has done so: then it was before the first
+/// kernel.
+namespace ferry {
+
+/// The memory that a kernel uses: the beginning of each block, or a place in it. Not null.
+using Touches = std::initializer_list<const void*>;
+
+namespace detail {
+
+/// Runs host code at a place that has no DeviceSpace: now, or in the order of its stream.
+template <class Code>
+void RunHostCode(const Place& place, Touches touches, Code code) {
+  const HostCodeLauncher launch =
+      place.side() == Side::kCpu ? nullptr : place.stream().device().properties().launch;
+  launch == nullptr ? code() : launch(place.stream().handle(), touches, std::move(code));
+}
+
+/// Runs body(space) on the place's DeviceSpace, or returns false where it has none.
+template <class Body>
+bool RunOnDeviceSpace(const Place& place, const Body& body) {
+  if constexpr (kHasDeviceSpace) {
+    const DeviceProperties& device = place.stream().device().properties();
+    if (place.side() == Side::kGpu && OnDeviceSpace(device)) {
+      if (!UseKokkos(device.index)) throw std::logic_error("ferry: a kernel after Kokkos::finalize");
+      const DeviceScope scope(place.stream());
+      body(scope.space());
+      return true;
+    }
+  }
+  return false;
+}
+
+/// A parallel loop on any of Kokkos' spaces.
+template <class Functor>
+struct LoopOn {
+  std::int64_t n;
+  Functor functor;
+
+  template <class Space>
+  void operator()(const Space& space) const {
+    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, n), functor);
+  }
+};
+
+}  // namespace detail
+
+/// functor(std::int64_t i) for i from 0 to n - 1, in any order and at once, queued at `place`. The functor is
+/// copied, and runs on the device: KOKKOS_LAMBDA, or a class whose operator() is a const
+/// KOKKOS_INLINE_FUNCTION. On a host it is compiled for several instruction sets, as far as it is inlined.
+/// Throws DeviceError, and std::invalid_argument for n < 0. Any thread may call.
+template <class Functor>
+void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor functor) {
+  if (n < 0) throw std::invalid_argument("ferry::ParallelFor: n is negative");
+  if (n == 0 || detail::RunOnDeviceSpace(place, detail::LoopOn<Functor>{n, functor})) return;
+  detail::RunHostCode(place, touches, [n, range = detail::EachOf<Functor>{std::move(functor)}] {
+    detail::RunOnHost(n, range);
+  });
+}
+
+/// body(space), with the Kokkos execution space of `place`, for what a loop does not say: teams, reductions,
+/// scans. Its operator() is const and a template over the space. It runs on the host; what it queues on
+/// `space` is work of the place's stream. On a simulated device the body itself is queued: what it writes to
+/// must live until the stream is synchronised, and it must use host memory and `touches` alone. Kokkos must
+/// not be finalised.
+template <class Body>
+void Launch(const Place& place, Touches touches, Body body) {
+  if (detail::RunOnDeviceSpace(place, body)) return;
+  detail::RunHostCode(place, touches, [body = std::move(body)] {
+    if (!detail::UseKokkos()) throw std::logic_error("ferry::Launch after Kokkos::finalize");
+    body(detail::HostSpace());
+  });
+}
+
+}  // namespace ferry

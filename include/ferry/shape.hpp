@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace ferry {
+
+inline constexpr int kMaxBlobAxes = 32;
+
+namespace detail {
+template <class T, class... Others>
+concept NoneOf = (!std::same_as<T, Others> && ...);
+}  // namespace detail
+
+/// Numbers, as dims and indices are; text and flags are none.
+template <class R>
+concept IntegerRange =
+    std::ranges::input_range<R> && std::integral<std::ranges::range_value_t<R>> &&
+    detail::NoneOf<std::ranges::range_value_t<R>, bool, char, wchar_t, char8_t, char16_t, char32_t>;
+
+/// The dims of an array, of which each is 0 or more: a value with no memory of its own to allocate, made of
+/// braces or of any range of integers, and turned into a std::vector where one is wanted.
+///
+/// Making one throws ShapeError for a negative dim, for more than 32 axes, and for a product over int64; the
+/// last also where a dim of 0 hides it, so that count(start, end) fits whatever the axes.
+class Shape {
+ public:
+  using value_type = std::int64_t;
+  using const_iterator = const std::int64_t*;
+
+  /// No axes: one element.
+  Shape() noexcept {}
+  /// `call` is what an error says was called.
+  Shape(std::initializer_list<std::int64_t> dims, const char* call = "Shape") { Take(dims, call); }
+  template <IntegerRange R>
+    requires(!std::same_as<std::remove_cvref_t<R>, Shape>)
+  Shape(R&& dims, const char* call = "Shape") {
+    Take(dims, call);
+  }
+  Shape(const Shape& other) noexcept { *this = other; }
+  Shape& operator=(const Shape& other) noexcept {
+    num_axes_ = other.num_axes_;
+    count_ = other.count_;
+    std::copy_n(other.dims_.begin(), other.num_axes_, dims_.begin());
+    return *this;
+  }
+
+  int num_axes() const noexcept { return num_axes_; }
+  /// The number of elements.
+  std::int64_t count() const noexcept { return count_; }
+  /// The product of the dims from axis `start` up to, not including, `end`. Throws ShapeError, here and
+  /// below.
+  std::int64_t count(int start, int end, const char* call = "Shape::count") const;
+  /// -1 is the last axis.
+  int CanonicalAxisIndex(int axis, const char* call = "Shape::CanonicalAxisIndex") const {
+    if (axis < -num_axes_ || axis >= num_axes_) FailAxis(axis, call);
+    return axis < 0 ? axis + num_axes_ : axis;
+  }
+  /// The dim of `axis` in a shape of at most 4 axes, filled up with ones: at the end for an axis of 0 to 3,
+  /// at the beginning for one of -4 to -1.
+  std::int64_t Legacy(int axis, const char* call = "Shape::Legacy") const {
+    if (num_axes_ > 4 || axis < -4 || axis >= 4) FailAxis(axis, call);
+    return axis < -num_axes_ || axis >= num_axes_ ? 1 : (axis < 0 ? end() : begin())[axis];
+  }
+  /// "2 3 (6)": the dims, and their product.
+  std::string ToString() const;
+
+  /// As of a const std::vector; no axis is checked.
+  std::size_t size() const noexcept { return static_cast<std::size_t>(num_axes_); }
+  bool empty() const noexcept { return num_axes_ == 0; }
+  const_iterator begin() const noexcept { return dims_.data(); }
+  const_iterator end() const noexcept { return dims_.data() + num_axes_; }
+  std::int64_t front() const noexcept { return dims_[0]; }
+  std::int64_t back() const noexcept { return dims_[size() - 1]; }
+  std::int64_t operator[](std::size_t axis) const noexcept { return dims_[axis]; }
+
+  operator std::vector<std::int64_t>() const { return {begin(), end()}; }
+  /// Throws ShapeError for a dim over int.
+  operator std::vector<int>() const { return ToInts("Shape to std::vector<int>"); }
+  std::vector<int> ToInts(const char* call) const;
+
+  friend bool operator==(const Shape& a, const Shape& b) noexcept {
+    return a.num_axes_ == b.num_axes_ && std::equal(a.begin(), a.end(), b.begin());
+  }
+  template <IntegerRange R>
+    requires(!std::same_as<R, Shape>)
+  friend bool operator==(const Shape& a, const R& b) {
+    return std::ranges::equal(a, b, [](std::int64_t x, auto y) { return std::cmp_equal(x, y); });
+  }
+
+ private:
+  template <class R>
+  void Take(R&& dims, const char* call) {
+    for (const auto dim : dims) {
+      if (num_axes_ == kMaxBlobAxes) Fail("has more than 32 axes", call);
+      if (!std::in_range<std::int64_t>(dim)) Fail("goes on with a dim over int64", call);
+      dims_[static_cast<std::size_t>(num_axes_++)] = static_cast<std::int64_t>(dim);
+    }
+    bool any = true;
+    for (const std::int64_t dim : *this) {
+      if (dim < 0) Fail("has a negative dim", call);
+      any &= dim != 0;
+      if (dim != 0 && __builtin_mul_overflow(count_, dim, &count_)) Fail("has a product over int64", call);
+    }
+    if (!any) count_ = 0;
+  }
+  [[noreturn]] void Fail(const char* what, const char* call) const;
+  [[noreturn]] void FailAxis(int axis, const char* call) const;
+
+  int num_axes_ = 0;
+  std::int64_t count_ = 1;
+  std::array<std::int64_t, kMaxBlobAxes> dims_;  ///< the first num_axes_ are set
+};
+
+namespace detail {
+
+enum class Bound : std::uint8_t {
+  kInside,   ///< an index is below its dim
+  kPastEnd,  ///< or equal to it, as for the end of a range
+};
+/// The offset of the element at `index` in an array of `dims`; missing indices are 0.
+/// Throws ShapeError, which names `call`.
+std::int64_t Offset(std::span<const std::int64_t> dims, std::span<const std::int64_t> index, Bound bound,
+                    const char* call);
+
+}  // namespace detail
+}  // namespace ferry

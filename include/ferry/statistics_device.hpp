@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "ferry/forwarding_device.hpp"
+
+namespace ferry {
+
+/// What a device was asked for, and did. Calls that threw are not counted.
+struct Statistics {
+  struct Work {
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+  };
+  Work host_to_device;
+  Work device_to_host;
+  Work device_to_device;
+  Work fills;
+  Work allocations;              ///< of every kind of memory
+  std::uint64_t live_bytes = 0;  ///< allocated and not given back
+  std::uint64_t peak_bytes = 0;  ///< the most that live_bytes ever was
+};
+
+/// What was done since `then`; live_bytes and peak_bytes stay those of `now`.
+Statistics operator-(const Statistics& now, const Statistics& then) noexcept;
+
+/// Counts what passes through it.
+class StatisticsDevice final : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+
+  /// A consistent snapshot. Any thread may call.
+  Statistics statistics() const;
+
+  void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override;
+  void Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept override;
+  void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override;
+  void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) override;
+
+ private:
+  mutable std::mutex mutex_;
+  Statistics statistics_;
+};
+
+/// Those of the StatisticsDevice in the device's stack of adaptors; the devices of MakeDevice have one.
+/// Throws std::logic_error where there is none.
+Statistics GetStatistics(const Device& device);
+
+}  // namespace ferry

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// In a process of its own: after a kernel failed, CUDA lets nobody use the device again.
+#include <cstring>
+#include <optional>
+
+#include "ferry/error.hpp"
+#include "ferry/synced_memory.hpp"
+#include "gpus.hpp"
+#include "kernel.hpp"
+
+namespace ferry::cuda {
+namespace {
+
+TEST_CASE(
+    "After a kernel failed each access of a GPU throws, bytes on the host stay, and all is destroyed in "
+    "peace") {
+  CountGpus();
+  std::unique_ptr<Device> device = MakeDevice("cuda:0");
+  std::optional<SyncedMemory> here(std::in_place, 1000, *device), there(std::in_place, 1000, *device);
+  std::memset(here->overwrite_cpu_data(), 5, 1000);
+  there->overwrite_gpu_data();
+  {
+    const Kernel fail("Fail");
+    fail.Launch(Stream::Main(*device));
+    CHECK_THROWS_AS(Stream::Main(*device).Synchronize(), DeviceError);
+  }
+  CHECK_THROWS_AS(there->cpu_data(), DeviceError);
+  CHECK(there->head() == SyncedMemory::HEAD_AT_GPU);
+  CHECK_THROWS(here->gpu_data());
+  CHECK(static_cast<const char*>(here->cpu_data())[999] == 5);
+  here.reset();
+  there.reset();
+  device.reset();
+}
+
+}  // namespace
+}  // namespace ferry::cuda

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Shows that the tests catch each mutation of mutations.py, or which they miss.
+
+    tests/mutation/run.py [TEXT]      only those whose file or fault has TEXT in it
+
+Each mutation is made in a copy of the tree; then tests are built and run, the quick ones first, until one
+fails. A build that fails catches it too: the protocol's table is a static_assert. Exits with 1 if one survives.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from mutations import MUTATIONS
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Each with the scale that it is run at. What survives the small scales meets the whole tests.
+TESTS = [("unit_memory", 1), ("property_walk", 0.1), ("property_fault", 0.1), ("property_thread", 0.2),
+         ("property_exhaustive", 0.005), ("property_pool", 1), ("unit_pooled", 1), ("unit_sim", 1),
+         ("property_walk", 4), ("property_exhaustive", 0.2)]
+SECONDS = 300
+
+
+def build(tree, out, test):
+    return subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", str(HERE), f"TREE={tree}", f"BUILD={out}",
+                           f"{out}/{test}"], capture_output=True, text=True)
+
+
+def failing_case(output):
+    """The first test case that Catch2 reports as failed."""
+    found = re.search(r"-{20,}\n(.+?)\n-{20,}\n", output, re.S)
+    return " ".join(found[1].split()) if found else "no report"
+
+
+def caught_by(tree, out):
+    """What catches the fault in `tree`, or None."""
+    for test, scale in TESTS:
+        built = build(tree, out, test)
+        if built.returncode != 0:
+            asserted = "static_assert" if "static assertion failed" in built.stderr else "error"
+            return f"the build ({asserted})"
+        try:
+            ran = subprocess.run([f"{out}/{test}"], capture_output=True, text=True, errors="replace",
+                                 timeout=SECONDS, env=os.environ | {"FERRY_TEST_SCALE": str(scale)})
+        except subprocess.TimeoutExpired:
+            return f"{test}: hangs"
+        if ran.returncode != 0:
+            return f"{test}: {failing_case(ran.stdout)}"
+    return None
+
+
+def main():
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    survivors = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        tree, out = pathlib.Path(scratch, "tree"), pathlib.Path(scratch, "build")
+        shutil.copytree(HERE.parents[1], tree, ignore=shutil.ignore_patterns(".git", "build"))
+        out.mkdir()
+        if (broken := caught_by(tree, out)) is not None:
+            sys.exit(f"without any mutation, caught by {broken}")
+        for file, old, new, fault in MUTATIONS:
+            if wanted not in file and wanted not in fault:
+                continue
+            path = tree / file
+            source = path.read_text()
+            if source.count(old) != 1:
+                sys.exit(f"{file}: found {source.count(old)} times: {old}")
+            path.write_text(source.replace(old, new))
+            by = caught_by(tree, out)
+            path.write_text(source)
+            survivors += by is None
+            print(f"{'CAUGHT' if by else 'SURVIVED'} | {file} | {fault} | {by or '-'}", flush=True)
+    print(f"{survivors} survived")
+    sys.exit(survivors != 0)
+
+
+main()

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What process_test runs: each scenario needs a process of its own.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "ferry/backend.hpp"
+#include "ferry/error.hpp"
+#include "ferry/log.hpp"
+#include "ferry/synced_memory.hpp"
+
+namespace {
+
+using namespace ferry;
+
+constexpr std::size_t kBytes = 1 << 16;
+
+/// Made before main, so destroyed after all that the library makes on first use.
+struct Globals {
+  bool says_goodbye = false;
+  std::optional<SyncedMemory> memory;
+  std::optional<Stream> stream;
+
+  ~Globals() {
+    if (!says_goodbye) return;
+    memory.reset();
+    stream.reset();
+    Log(LogLevel::kError, "goodbye");
+  }
+} globals;
+
+/// Leaves work in flight on both sides of the memory.
+void QueueWork(SyncedMemory& memory, const Stream& stream) {
+  std::memset(memory.overwrite_cpu_data(), 1, kBytes);
+  void* const ptr = memory.mutable_gpu_data(stream);
+  memory.device().Fill(ptr, std::byte{2}, kBytes, stream.handle());
+  memory.Prefetch(Side::kCpu, stream);
+}
+
+int GlobalMemory() {
+  globals.says_goodbye = true;
+  globals.memory.emplace(kBytes);
+  globals.stream.emplace(DefaultDevice());
+  QueueWork(*globals.memory, *globals.stream);
+  return 0;
+}
+
+int Unwinding() {
+  try {
+    const Stream stream(DefaultDevice());
+    SyncedMemory outer(kBytes), inner(kBytes);
+    QueueWork(outer, stream);
+    QueueWork(inner, Stream::Main(DefaultDevice()));
+    throw std::runtime_error("in flight");
+  } catch (const std::exception& error) {
+    std::cout << error.what() << '\n';
+  }
+  SyncedMemory after(kBytes);
+  QueueWork(after, Stream::Main(DefaultDevice()));
+  std::cout << static_cast<int>(*static_cast<const char*>(after.cpu_data())) << '\n';
+  return 0;
+}
+
+int PrintDevice() {
+  try {
+    const DeviceProperties& device = DefaultDevice().properties();
+    std::cout << device.backend << ':' << device.index << '\n';
+    return 0;
+  } catch (const NoDevice& error) {
+    std::cout << error.what() << '\n';
+    return 3;
+  }
+}
+
+int DeviceAtSecondTry() {
+  if (PrintDevice() != 3) return 1;
+  setenv("FERRY_DEVICE", "host", 1);
+  if (PrintDevice() != 0) return 1;
+  setenv("FERRY_DEVICE", "nonsense", 1);  // the device is there to stay
+  return PrintDevice();
+}
+
+int LogAtEachLevel() {
+  Log(LogLevel::kTrace, "a trace");
+  Log(LogLevel::kDebug, "a debug");
+  Log(LogLevel::kInfo, "an info");
+  Log(LogLevel::kWarning, "a warning");
+  Log(LogLevel::kError, "an error");
+  return 0;
+}
+
+/// The operating system refuses more, as where a machine is full.
+int HostOutOfMemory() {
+  Device& device = DefaultDevice();
+  std::size_t pages = 0;  // that are mapped by now
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlimit limit{pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + (std::size_t{1} << 30),
+                     RLIM_INFINITY};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) return 1;
+  SyncedMemory large(std::size_t{1} << 31, device);
+  try {
+    large.overwrite_cpu_data();
+    return 1;
+  } catch (const std::bad_alloc& error) {
+    std::cout << error.what() << '\n';
+  }
+  if (large.head() != Head::UNINITIALIZED) return 1;
+  SyncedMemory small(kBytes, device);
+  std::memset(small.overwrite_cpu_data(), 1, kBytes);
+  const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+  if (setrlimit(RLIMIT_AS, &none) != 0) return 1;
+  return large.overwrite_cpu_data() == nullptr;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string scenario = argc == 2 ? argv[1] : "";
+  if (scenario == "global-memory") return GlobalMemory();
+  if (scenario == "unwinding") return Unwinding();
+  if (scenario == "device") return PrintDevice();
+  if (scenario == "second-try") return DeviceAtSecondTry();
+  if (scenario == "log") return LogAtEachLevel();
+  if (scenario == "out-of-memory") return HostOutOfMemory();
+  std::cerr << "no such scenario\n";
+  return 2;
+}

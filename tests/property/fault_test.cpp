@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Each call of each short sequence fails once.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdio>
+
+#include "scale.hpp"
+#include "world.hpp"
+
+namespace ferry::testing {
+namespace {
+
+/// Instead of its work or after it; the access is made again or given up.
+void EachCallFails(World::Options options, const std::vector<Step>& steps) {
+  for (const bool late : {false, true})
+    for (const bool again : {false, true}) {
+      options.machine.fail_late = late;
+      options.again = again;
+      long calls = 1;
+      for (long nth = 1; nth <= calls; ++nth) {
+        options.machine.fail_at = nth;
+        if (const auto wrong = Run(options, steps); !wrong.empty())
+          FAIL(wrong << ", fault " << nth << (late ? " late" : "") << (again ? ", again" : "")
+                     << (options.machine.unified ? ", unified" : "") << ", seed " << options.machine.seed
+                     << '\n'
+                     << Describe(steps));
+        calls = sim::Inspect().calls;
+      }
+    }
+}
+
+void AllSequences(std::size_t length, bool stacked) {
+  const unsigned stride = std::max(1u, static_cast<unsigned>(1 / std::min(1.0, Scale())));
+  unsigned total = 1, ran = 0;
+  for (std::size_t i = 0; i < length; ++i) total *= kAlphabet.size();
+  std::vector<Step> steps(length);
+  for (const bool unified : {false, true})
+    for (unsigned code = 0; code < total; code += stride, ++ran) {
+      unsigned rest = code;
+      for (Step& step : steps) step = kAlphabet[rest % kAlphabet.size()], rest /= kAlphabet.size();
+      EachCallFails(
+          {.machine = {.seed = code, .unified = unified}, .late_kernels = code % 2 == 1, .stacked = stacked},
+          steps);
+    }
+  std::printf("length %zu: ran %u of %u sequences\n", length, ran, 2 * total);
+}
+
+TEST_CASE("a fault at any call loses no side, no byte and no resource") {
+  for (std::size_t length = 1; length <= 3; ++length) AllSequences(length, false);
+  SUCCEED();
+}
+
+TEST_CASE("a fault at any call below the adaptors loses no side, no byte and no resource") {
+  for (std::size_t length = 1; length <= 2; ++length) AllSequences(length, true);
+  SUCCEED();
+}
+
+TEST_CASE("a fault while streams are folded, bytes adopted and sizes changed loses nothing") {
+  using enum Verb;
+  for (const bool unified : {false, true})
+    for (const bool late_kernels : {false, true})
+      EachCallFails({.machine = {.seed = 5, .unified = unified}, .late_kernels = late_kernels},
+                    {{kOverwrite, Side::kGpu, 1},
+                     {kNewStream},
+                     {kRead, Side::kGpu, 2},
+                     {kDropStream, Side::kGpu, 2},
+                     {kRead, Side::kGpu},
+                     {kResize, Side::kCpu, 0, 0, 3},
+                     {kResize, Side::kCpu, 0, 0, 11},
+                     {kRead},
+                     {kRead, Side::kGpu, 1},
+                     {kAdopt, Side::kCpu, 0, 0, 1},
+                     {kPrefetch, Side::kGpu, 1},
+                     {kReadWrite, Side::kGpu},
+                     {kAdopt, Side::kGpu, 1, 0, 2},
+                     {kResize, Side::kCpu, 0, 0, 2},
+                     {kRead},
+                     {kReadWrite, Side::kGpu}});
+  SUCCEED();
+}
+
+}  // namespace
+}  // namespace ferry::testing

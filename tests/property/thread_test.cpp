@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Concurrent const accesses; ThreadSanitizer looks on where the build has it.
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "scale.hpp"
+#include "world.hpp"
+
+namespace ferry::testing {
+namespace {
+
+constexpr std::size_t kBytes = 16, kKept = 5;
+
+/// Two host readers, readers on two streams, and a prefetch to either side, over bytes that one writer left
+/// and over the tail that was added to them.
+class Readers {
+ public:
+  Readers(const SyncedMemory& memory, Device& device, std::uint8_t written, std::size_t kept)
+      : memory_(memory), main_(Stream::Main(device)), side_(device) {
+    std::memset(expected_, written, kept);
+    std::memset(expected_ + kept, 0, kBytes - kept);
+  }
+
+  bool Run() {
+    std::vector<std::thread> threads;
+    for (int number = 0; number < 6; ++number) threads.emplace_back([this, number] { Read(number); });
+    for (auto& thread : threads) thread.join();
+    sim::Drain();
+    return right_;
+  }
+
+ private:
+  void Read(int number) {
+    for (int again = 0; again < 3; ++again) {
+      if (number >= 4 && again == 0) memory_.Prefetch(number == 4 ? Side::kCpu : Side::kGpu, side_);
+      if (number % 2 == 0) {
+        Check(memory_.cpu_data());
+        continue;
+      }
+      const Stream& on = number == 1 ? main_ : side_;
+      const void* const ptr = memory_.gpu_data(on);
+      sim::Launch(on, {ptr}, [this, ptr] { Check(ptr); });
+    }
+  }
+  void Check(const void* ptr) {
+    if (std::memcmp(ptr, expected_, kBytes) != 0) right_ = false;
+  }
+
+  const SyncedMemory& memory_;
+  const Stream main_, side_;
+  std::uint8_t expected_[kBytes];
+  std::atomic<bool> right_{true};
+};
+
+void Write(SyncedMemory& memory, Side side, const Stream& on, std::uint8_t value) {
+  if (side == Side::kCpu) {
+    std::memset(memory.overwrite_cpu_data(), value, memory.size());
+    return;
+  }
+  void* const ptr = memory.overwrite_gpu_data(on);
+  sim::Launch(on, {ptr}, [ptr, value, size = memory.size()] { std::memset(ptr, value, size); });
+}
+
+TEST_CASE("concurrent readers see current bytes, and make one copy between them") {
+  const int rounds = static_cast<int>(300 * std::max(Scale(), 0.2));
+  for (int round = 0; round < rounds; ++round) {
+    INFO("round " << round);
+    const bool unified = round % 3 == 0, grown = round % 2 == 0;
+    sim::Reset({.seed = static_cast<std::uint64_t>(round), .unified = unified});
+    {
+      Watch device(MakeSim(round % 5 == 0));
+      const Stream writer(device);
+      SyncedMemory memory(kBytes, device);
+      for (std::uint8_t value = 1; value <= 4; ++value) {
+        Write(memory, (value + round) % 4 < 2 ? Side::kCpu : Side::kGpu, writer, value);
+        if (grown) memory.Resize(kKept), memory.Resize(kBytes);
+        const long copies = device.copies;
+        REQUIRE(Readers(memory, device, value, grown ? kKept : kBytes).Run());
+        REQUIRE(device.copies - copies <= (unified ? 0 : 1));
+      }
+    }
+    REQUIRE(Complaint() == "");
+  }
+}
+
+TEST_CASE("concurrent readers of bytes that nobody wrote see zeros") {
+  for (int round = 0; round < 40; ++round) {
+    sim::Reset({.seed = static_cast<std::uint64_t>(round), .unified = round % 2 == 0});
+    {
+      const auto device = MakeSim();
+      SyncedMemory memory(kBytes, *device);
+      REQUIRE(Readers(memory, *device, 0, kBytes).Run());
+    }
+    REQUIRE(Complaint() == "");
+  }
+}
+
+/// The kernel that the host reader waits for ends only when the other reader has its pointer.
+TEST_CASE("a host reader that waits blocks no other reader") {
+  for (const bool unified : {false, true}) {
+    sim::Reset({.seed = 1, .unified = unified});
+    std::atomic<bool> started{false}, passed{false};
+    {
+      const auto device = MakeSim();
+      const Stream side(*device);
+      SyncedMemory memory(kBytes, *device);
+      void* const ptr = memory.overwrite_gpu_data(side);
+      sim::Launch(side, {ptr}, [&] {
+        started = true;
+        for (int ms = 0; ms < 5000 && !passed; ++ms)
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (!passed) throw std::runtime_error("the other reader did not pass");
+      });
+      (void)memory.gpu_data();
+      std::thread host([&] {
+        try {
+          (void)memory.cpu_data();
+        } catch (const std::exception&) {  // the kernel's error, reported below
+        }
+      });
+      while (!started) std::this_thread::yield();
+      (void)memory.gpu_data(side);  // the slow path: another stream was last
+      passed = true;
+      host.join();
+    }
+    CHECK(Complaint() == "");
+  }
+}
+
+}  // namespace
+}  // namespace ferry::testing

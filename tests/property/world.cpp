@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "world.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "ferry/backend.hpp"
+#include "ferry/error.hpp"
+
+namespace ferry::testing {
+namespace {
+
+constexpr std::size_t kStreams = 5;
+constexpr int kNobodys = 0x77;  // what bytes hold when they are given back
+
+void* Ask(SyncedMemory& memory, Verb verb, Side side, const Stream& on) {
+  const bool host = side == Side::kCpu;
+  if (verb == Verb::kRead) return const_cast<void*>(host ? memory.cpu_data() : memory.gpu_data(on));
+  if (verb == Verb::kReadWrite) return host ? memory.mutable_cpu_data() : memory.mutable_gpu_data(on);
+  return host ? memory.overwrite_cpu_data() : memory.overwrite_gpu_data(on);
+}
+
+bool LostASide(Head before, Head after) {
+  return (static_cast<unsigned>(before) & ~static_cast<unsigned>(after)) != 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Device> MakeSim(bool stacked) {
+  if (stacked) return MakeDevice("sim");
+  const auto backends = Backends();
+  return std::find_if(backends.begin(), backends.end(),
+                      [](const Backend& backend) { return backend.name == std::string_view("sim"); })
+      ->make(0);
+}
+
+std::string Complaint() {
+  sim::Drain();
+  const sim::Report report = sim::Inspect();
+  for (const auto* list : {&report.misuse, &report.kernel_errors, &report.leaks})
+    if (!list->empty()) return list->front();
+  return {};
+}
+
+void Model::Resize(std::size_t next) {
+  for (std::size_t i = size; i < next; ++i) bytes[i] = 0;
+  size = next;
+}
+void Model::Write(Verb verb, std::uint8_t version) {
+  const bool all = verb != Verb::kReadWrite;
+  for (std::size_t i = all ? 0 : version % 2; i < size; i += all ? 1 : 2) bytes[i] = version;
+}
+
+World::World(const Options& options) : options_(options) {
+  sim::Reset(options.machine);
+  device_ = std::make_unique<Watch>(MakeSim(options.stacked));
+  streams_.push_back(Stream::Main(*device_));
+  Apply({Verb::kNewStream});
+  slots_.resize(options.memories);
+  for (Slot& slot : slots_) Renew(slot, Model::kCapacity);
+}
+World::~World() { Finish(); }
+
+void World::Wrong(std::string what) {
+  if (wrong_.empty()) wrong_ = std::move(what);
+}
+
+/// A fault strikes once, so that the second time is good.
+void World::Apply(const Step& step) {
+  const auto head = [&] {
+    return slots_.empty() ? Head{} : slots_[step.memory % slots_.size()].memory->head();
+  };
+  const Head before = head();
+  try {
+    return Try(step);
+  } catch (const Error&) {
+  } catch (const std::bad_alloc&) {
+  }
+  if (LostASide(before, head())) Wrong("a failed access took a side away");
+  if (options_.again) Try(step);
+}
+
+void World::Try(const Step& step) {
+  switch (step.verb) {
+    case Verb::kNewStream:
+      if (streams_.size() < kStreams) streams_.emplace_back(*device_);
+      return;
+    case Verb::kDropStream:
+      if (const auto at = step.stream % streams_.size(); at != 0)
+        streams_.erase(streams_.begin() + static_cast<std::ptrdiff_t>(at));
+      return;
+    default:
+      break;
+  }
+  Slot& slot = slots_[step.memory % slots_.size()];
+  switch (step.verb) {
+    case Verb::kPrefetch:
+      return slot.memory->Prefetch(step.side, stream(step.stream));
+    case Verb::kResize: {
+      Flush(slot);
+      const std::size_t size = step.amount % (slot.memory->capacity() + 1);
+      slot.memory->Resize(size);
+      return slot.model.Resize(size);
+    }
+    case Verb::kAdopt:
+      return Adopt(step, slot);
+    case Verb::kRenew:
+      return Renew(slot, step.amount % (Model::kCapacity + 1));
+    default:
+      return Access(step, slot);
+  }
+}
+
+void World::Access(const Step& step, Slot& slot) {
+  const bool reads = step.verb == Verb::kRead, host = step.side == Side::kCpu;
+  const Stream on = stream(step.stream);
+  if (!reads) Flush(slot);
+  const long waited = device_->host_waits;
+  void* const ptr = Ask(*slot.memory, step.verb, step.side, on);
+  if (!host && !slot.adopted && device_->host_waits != waited) Wrong("a gpu access waited on the host");
+  if (slot.model.size == 0) return;
+  const Model before = slot.model;
+  if (!reads) slot.model.Write(step.verb, ++version_);
+  auto body = [this, ptr, before, after = slot.model, verb = step.verb] {
+    if (verb != Verb::kOverwrite && std::memcmp(ptr, before.bytes.data(), before.size) != 0)
+      Wrong("the bytes are not current");
+    if (verb != Verb::kRead) std::memcpy(ptr, after.bytes.data(), after.size);
+  };
+  if (host) return body();
+  slot.late.push_back([on, ptr, body = std::move(body)] { sim::Launch(on, {ptr}, body); });
+  if (!reads || !options_.late_kernels) Flush(slot);
+}
+
+void World::Flush(Slot& slot) {
+  for (const auto& launch : std::exchange(slot.late, {})) launch();
+}
+
+void World::Adopt(const Step& step, Slot& slot) {
+  if (slot.model.size == 0) return;
+  Flush(slot);
+  const bool host = step.side == Side::kCpu, unified = device_->properties().unified;
+  const bool pageable = host && !unified && step.amount % 2 == 0, gives = step.amount % 4 < 2;
+  const Stream on = stream(step.stream);
+  auto bytes = pageable ? BringPageable()
+                        : Bring(unified ? MemoryKind::kManaged
+                                : host  ? MemoryKind::kPinnedHost
+                                        : MemoryKind::kDevice,
+                                slot.model.size, on);
+  void* const ptr = bytes.get();
+  slot.model.Write(Verb::kOverwrite, ++version_);
+  const auto write = [ptr, model = slot.model] { std::memcpy(ptr, model.bytes.data(), model.size); };
+  host || unified ? write() : sim::Launch(on, {ptr}, write);
+  auto& lent = slot.lent[host || unified];
+  SyncedMemory::Deleter deleter;
+  if (gives) deleter = [mine = std::exchange(bytes, nullptr)](void*) mutable { mine.reset(); };
+  host ? slot.memory->set_cpu_data(ptr, std::move(deleter))
+       : slot.memory->set_gpu_data(ptr, on, std::move(deleter));
+  slot.adopted |= host;
+  lent = std::move(bytes);
+}
+
+std::shared_ptr<void> World::Bring(MemoryKind kind, std::size_t size, const Stream& on) {
+  Device* const device = device_.get();
+  return {device->Allocate(kind, size, on.handle()), [=](void* ptr) {
+            if (kind != MemoryKind::kDevice) std::memset(ptr, kNobodys, size);
+            device->Deallocate(kind, ptr, size, device->properties().main_stream);
+          }};
+}
+std::shared_ptr<void> World::BringPageable() {
+  using Bytes = std::array<std::uint8_t, Model::kCapacity>;
+  return {new Bytes, [](void* ptr) {
+            std::memset(ptr, kNobodys, sizeof(Bytes));
+            delete static_cast<Bytes*>(ptr);
+          }};
+}
+
+void World::Renew(Slot& slot, std::size_t size) {
+  Flush(slot);
+  slot.memory.reset();
+  slot = {};
+  slot.memory = std::make_unique<SyncedMemory>(size, *device_);
+  slot.model.size = size;
+}
+
+std::string World::Finish() {
+  if (device_ == nullptr) return wrong_;
+  for (Slot& slot : slots_) Flush(slot);
+  slots_.clear();
+  streams_.clear();
+  device_.reset();
+  if (auto complaint = Complaint(); !complaint.empty()) Wrong(std::move(complaint));
+  return wrong_;
+}
+
+std::string Run(const World::Options& options, const std::vector<Step>& steps) {
+  World world(options);
+  for (const Step& step : steps) world.Apply(step);
+  return world.Finish();
+}
+
+std::vector<Step> Shrink(const World::Options& options, std::vector<Step> steps) {
+  for (std::size_t length = steps.size() / 2; length != 0; length /= 2)
+    for (std::size_t at = 0; at + length <= steps.size();) {
+      auto fewer = steps;
+      const auto first = fewer.begin() + static_cast<std::ptrdiff_t>(at);
+      fewer.erase(first, first + static_cast<std::ptrdiff_t>(length));
+      if (Run(options, fewer).empty())
+        at += length;
+      else
+        steps = std::move(fewer);
+    }
+  return steps;
+}
+
+std::string Describe(const std::vector<Step>& steps) {
+  constexpr const char* kVerbs[] = {"read",  "read-write", "overwrite",  "prefetch",   "resize",
+                                    "adopt", "renew",      "new stream", "drop stream"};
+  std::ostringstream text;
+  for (const Step& step : steps)
+    text << "  " << kVerbs[static_cast<unsigned>(step.verb)] << ' ' << Name(step.side) << ", stream "
+         << step.stream << ", memory " << step.memory << ", amount " << step.amount << '\n';
+  return text.str();
+}
+
+}  // namespace ferry::testing

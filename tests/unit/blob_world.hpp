@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "ferry/backend.hpp"
+#include "ferry/blob.hpp"
+#include "ferry/sim.hpp"
+#include "ferry/statistics_device.hpp"
+
+namespace ferry::testing {
+
+/// A fresh simulated machine and one device of it or the host. What the machine found wrong fails the test.
+class BlobWorld {
+ public:
+  explicit BlobWorld(const sim::Options& options = {}, const std::string& device = "sim") {
+    sim::Reset(options);
+    device_ = MakeDevice(device);
+  }
+  ~BlobWorld() {
+    device_.reset();
+    sim::Drain();
+    const sim::Report report = sim::Inspect();
+    for (const std::string& misuse : report.misuse) FAIL_CHECK(misuse);
+    for (const std::string& leak : report.leaks) FAIL_CHECK(leak);
+  }
+  BlobWorld(const BlobWorld&) = delete;
+  BlobWorld& operator=(const BlobWorld&) = delete;
+
+  Device& device() const { return *device_; }
+  Statistics statistics() const { return GetStatistics(*device_); }
+
+ private:
+  std::unique_ptr<Device> device_;
+};
+
+/// A test that makes one runs on the simulated GPU and on the host.
+struct EachWorld : BlobWorld {
+  EachWorld() : BlobWorld({}, GENERATE("sim", "host")) {}
+};
+
+template <class T>
+std::vector<T> Counted(std::int64_t count, T first = T{1}) {
+  std::vector<T> values(static_cast<std::size_t>(count));
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+template <class T>
+std::vector<T> Data(const Blob<T>& blob) {
+  return std::vector<T>(blob.cpu_data(), blob.cpu_data() + blob.count());
+}
+template <class T>
+std::vector<T> Diff(const Blob<T>& blob) {
+  return std::vector<T>(blob.cpu_diff(), blob.cpu_diff() + blob.count());
+}
+
+/// Writes first, first + 1, ... where the test says.
+template <class T>
+void Fill(Blob<T>& blob, T first = T{1}) {
+  std::iota(blob.overwrite_cpu_data(), blob.overwrite_cpu_data() + blob.count(), first);
+}
+template <class T>
+void FillDiff(Blob<T>& blob, T first = T{1}) {
+  std::iota(blob.overwrite_cpu_diff(), blob.overwrite_cpu_diff() + blob.count(), first);
+}
+/// Leaves the bytes on the GPU alone.
+template <class T>
+void ToGpu(Blob<T>& blob) {
+  blob.mutable_gpu_data();
+  blob.mutable_gpu_diff();
+}
+
+}  // namespace ferry::testing

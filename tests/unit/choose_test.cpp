@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/device/choose.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <string>
+
+#include "backends/host/host_device.hpp"
+#include "ferry/checked_device.hpp"
+#include "ferry/error.hpp"
+#include "ferry/pooled_device.hpp"
+#include "ferry/statistics_device.hpp"
+
+using namespace ferry;
+using Catch::Matchers::Message;
+
+namespace {
+
+/// The host device under another index.
+class Numbered final : public ForwardingDevice {
+ public:
+  explicit Numbered(int number)
+      : ForwardingDevice(std::make_unique<host::HostDevice>()), properties_(next().properties()) {
+    properties_.index = number;
+  }
+  const DeviceProperties& properties() const noexcept override { return properties_; }
+
+ private:
+  DeviceProperties properties_;
+};
+
+std::unique_ptr<Device> MakeNumbered(int number) { return std::make_unique<Numbered>(number); }
+
+constexpr Backend kPresent[] = {
+    {.name = "gpu", .count = []() noexcept { return 3; }, .make = MakeNumbered},
+    {.name = "host", .count = []() noexcept { return 1; }, .make = MakeNumbered, .pooled = false},
+};
+constexpr Backend kAbsent[] = {
+    {.name = "gpu", .count = []() noexcept { return 0; }, .make = nullptr},
+    {.name = "host", .count = []() noexcept { return 1; }, .make = MakeNumbered, .pooled = false},
+};
+
+#ifdef NDEBUG
+constexpr bool kDebug = false;
+#else
+constexpr bool kDebug = true;
+#endif
+
+template <class Adaptor>
+bool Has(const Device& device) {
+  for (const Device* layer = &device;;) {
+    if (dynamic_cast<const Adaptor*>(layer) != nullptr) return true;
+    const auto* adaptor = dynamic_cast<const ForwardingDevice*>(layer);
+    if (adaptor == nullptr) return false;
+    layer = &adaptor->next();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("A device is named by its backend and a number, 0 where there is none") {
+  CHECK(detail::MakeDevice("gpu", kPresent)->properties().index == 0);
+  CHECK(detail::MakeDevice("gpu:0", kPresent)->properties().index == 0);
+  CHECK(detail::MakeDevice("gpu:2", kPresent)->properties().index == 2);
+}
+
+TEST_CASE("An unknown name is NoDevice, and the error lists the known ones") {
+  CHECK_THROWS_MATCHES(detail::MakeDevice("tpu", kPresent), NoDevice,
+                       Message("no backend for device \"tpu\"; this build has gpu, host"));
+  CHECK_THROWS_AS(detail::MakeDevice("", kPresent), NoDevice);
+  CHECK_THROWS_AS(detail::MakeDevice("gp", kPresent), NoDevice);
+  CHECK_THROWS_AS(detail::MakeDevice(":0", kPresent), NoDevice);
+  CHECK_THROWS_AS(detail::MakeDevice("GPU", kPresent), NoDevice);
+}
+
+TEST_CASE("An index out of range is NoDevice, and the error says how many there are") {
+  CHECK_THROWS_MATCHES(detail::MakeDevice("gpu:3", kPresent), NoDevice,
+                       Message("no device \"gpu:3\"; there are 3, counted from 0"));
+  CHECK_THROWS_AS(detail::MakeDevice("host:1", kPresent), NoDevice);
+}
+
+TEST_CASE("A malformed number is NoDevice") {
+  for (const char* name : {"gpu:", "gpu:x", "gpu:-1", "gpu:+1", "gpu: 1", "gpu:1 ", "gpu:1x", "gpu:0:1",
+                           "gpu:0x1", "gpu:99999999999999999999"}) {
+    CHECK_THROWS_MATCHES(detail::MakeDevice(name, kPresent), NoDevice,
+                         Message('"' + std::string(name) +
+                                 "\" is not a device's name: a backend, or a backend, a colon and a number"));
+  }
+}
+
+TEST_CASE("A backend without a device is NoDevice, and the error says why where that is known") {
+  CHECK_THROWS_MATCHES(detail::MakeDevice("gpu", kAbsent), NoDevice,
+                       Message("no gpu device here, or no driver for it"));
+  constexpr Backend kKnown[] = {{.name = "gpu",
+                                 .count = []() noexcept { return 0; },
+                                 .make = nullptr,
+                                 .missing = [] { return std::string("too old a driver"); }}};
+  CHECK_THROWS_MATCHES(detail::MakeDevice("gpu:1", kKnown), NoDevice,
+                       Message("no gpu device here, or no driver for it: too old a driver"));
+}
+
+TEST_CASE("The default is the first device of the first backend, or what is wanted") {
+  CHECK(Has<PooledDevice>(*detail::MakeDefault(nullptr, kPresent)));
+  CHECK(Has<PooledDevice>(*detail::MakeDefault("", kPresent)));
+  CHECK(detail::MakeDefault("gpu:1", kPresent)->properties().index == 1);
+  CHECK_FALSE(Has<PooledDevice>(*detail::MakeDefault("host", kPresent)));
+}
+
+TEST_CASE("Where there is no default device, the error says what to set") {
+  CHECK_THROWS_MATCHES(
+      detail::MakeDefault(nullptr, kAbsent), NoDevice,
+      Message("no gpu device here, or no driver for it (FERRY_DEVICE=host runs on the CPU)"));
+  CHECK_THROWS_MATCHES(
+      detail::MakeDefault("tpu", kAbsent), NoDevice,
+      Message("no backend for device \"tpu\"; this build has gpu, host (FERRY_DEVICE asks for it; "
+              "FERRY_DEVICE=host runs on the CPU)"));
+  CHECK_FALSE(Has<PooledDevice>(*detail::MakeDefault("host", kAbsent)));
+}
+
+TEST_CASE("A chosen device counts, is pooled where its backend asks for it, and is checked in debug builds") {
+  for (const char* name : {"gpu", "host"}) {
+    const auto device = detail::MakeDevice(name, kPresent);
+    CHECK(Has<StatisticsDevice>(*device));
+    CHECK(Has<CheckedDevice>(*device) == kDebug);
+    CHECK(Has<PooledDevice>(*device) == (std::string(name) == "gpu"));
+  }
+}
+
+TEST_CASE("host and sim are in every build") {
+  for (const char* name : {"host", "sim"}) {
+    const auto device = MakeDevice(name);
+    CHECK(device->properties().backend == name);
+    CHECK(device->properties().index == 0);
+  }
+  CHECK_FALSE(Has<PooledDevice>(*MakeDevice("host")));
+  CHECK_FALSE(Has<PooledDevice>(*MakeDevice("sim")));  // it would hide the uses of freed memory
+}

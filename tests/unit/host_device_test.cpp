@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "backends/host/host_device.hpp"
+
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+
+using namespace ferry;
+using enum MemoryKind;
+
+namespace {
+
+constexpr StreamHandle kMain{1};
+
+std::size_t ResidentBytes() {
+  std::size_t mapped = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> mapped >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+TEST_CASE("The host is one unified memory, and says what machine it is") {
+  const host::HostDevice device;
+  const DeviceProperties& properties = device.properties();
+  CHECK(properties.backend == "host");
+  CHECK(properties.unified);
+  CHECK(properties.launch == nullptr);
+  CHECK_FALSE(properties.name.empty());
+  CHECK(properties.memory > ResidentBytes());
+  CHECK(properties.main_stream == kMain);
+}
+
+TEST_CASE("Host memory is aligned to 64 bytes") {
+  host::HostDevice device;
+  for (const std::size_t bytes : {1u, 63u, 64u, 1000u, 1u << 20}) {
+    void* const block = device.Allocate(kManaged, bytes, kMain);
+    CHECK(reinterpret_cast<std::uintptr_t>(block) % 64 == 0);
+    device.Deallocate(kManaged, block, bytes, kMain);
+  }
+}
+
+TEST_CASE("A large host block takes no memory before it is written") {
+  constexpr std::size_t kLarge = std::size_t{256} << 20;
+  host::HostDevice device;
+  const std::size_t before = ResidentBytes();
+  void* const block = device.Allocate(kManaged, kLarge, kMain);
+  CHECK(ResidentBytes() < before + kLarge / 4);
+  device.Deallocate(kManaged, block, kLarge, kMain);
+}
+
+TEST_CASE("What is queued on the host is done when the call returns") {
+  host::HostDevice device;
+  char source[] = "done", target[] = "----";
+  device.Copy(CopyKind::kDeviceToDevice, target, source, 4, kMain);
+  CHECK(std::strcmp(target, "done") == 0);
+  device.Fill(target, std::byte{'x'}, 2, device.CreateStream());
+  CHECK(std::strcmp(target, "xxne") == 0);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <catch2/catch_template_test_macros.hpp>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <thread>
+
+#include "core/kernels/block_sum.hpp"
+#include "ferry/detail/instruction_set.hpp"
+#include "tests/unit/kernels_world.hpp"
+
+namespace ferry {
+namespace {
+
+using testing::Elements;
+using testing::Everywhere;
+using testing::Numbers;
+using testing::World;
+
+struct Exact {
+  long double asum = 0, sumsq = 0, dot = 0, dot_magnitude = 0;
+};
+
+template <class T>
+Exact ExactSums(const std::vector<T>& x, const std::vector<T>& y) {
+  Exact exact;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const long double a = x[i], b = y[i];
+    exact.asum += std::fabs(a);
+    exact.sumsq += a * a;
+    exact.dot += a * b;
+    exact.dot_magnitude += std::fabs(a * b);
+  }
+  return exact;
+}
+
+TEMPLATE_TEST_CASE("Asum, Sumsq and Dot agree with long double for every length", "[kernels]", float,
+                   double) {
+  using T = TestType;
+  const World world(Everywhere());
+  const long double most = std::is_same_v<T, float> ? 1.2e-7L : 1e-14L;
+  for (const std::int64_t n : testing::Sizes()) {
+    CAPTURE(n);
+    const std::vector<T> x = Numbers<T>(n, 4), y = Numbers<T>(n, 5);
+    const Elements<T> ex(world, x), why(world, y);
+    const Exact exact = ExactSums(x, y);
+    CHECK(std::fabs(Asum(world.place(), n, ex.read()) - exact.asum) <= most * exact.asum);
+    CHECK(std::fabs(Sumsq(world.place(), n, ex.read()) - exact.sumsq) <= most * exact.sumsq);
+    CHECK(std::fabs(Dot(world.place(), n, ex.read(), why.read()) - exact.dot) <=
+          1e-14L * exact.dot_magnitude);
+  }
+}
+
+TEST_CASE("Sums of 16 Mi floats are exact to 1.2e-7, whatever the pattern", "[kernels]") {
+  const World world("host cpu");
+  const std::int64_t n = std::int64_t{16} << 20;
+  const auto pattern = GENERATE(
+      as<std::function<float(std::size_t)>>(), [](std::size_t) { return 0.1F; },
+      [](std::size_t i) { return 0.1F * static_cast<float>(i % 7 + 1); },
+      [](std::size_t i) { return 1 / static_cast<float>(i + 1); },
+      [](std::size_t i) { return i % 3 == 0 ? 1e4F : -1e-4F; },
+      [](std::size_t i) { return std::sin(static_cast<float>(i)); });
+  std::vector<float> x(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = pattern(i);
+  const Exact exact = ExactSums(x, x);
+  CHECK(std::fabs(Asum(world.place(), n, x.data()) / exact.asum - 1) <= 1.2e-7L);
+  CHECK(std::fabs(Sumsq(world.place(), n, x.data()) / exact.sumsq - 1) <= 1.2e-7L);
+}
+
+TEST_CASE("Sums of floats that no float holds are right", "[kernels]") {
+  const World world("host cpu");
+  const Place& place = world.place();
+  const auto filled = [](float value) { return std::vector<float>(10000, value); };
+  const float huge = std::numeric_limits<float>::max(), tiny = 1e-30F,
+              denormal = std::numeric_limits<float>::denorm_min();
+  CHECK(std::fabs(Asum(place, 10000, filled(huge).data()) / (1e4 * huge) - 1) < 1e-12);
+  CHECK(std::fabs(Sumsq(place, 10000, filled(huge).data()) / (1e4 * huge * double{huge}) - 1) < 1e-12);
+  CHECK(std::fabs(Sumsq(place, 10000, filled(tiny).data()) / (1e4 * tiny * double{tiny}) - 1) < 1e-12);
+  CHECK(Asum(place, 10000, filled(denormal).data()) == 1e4 * denormal);
+  CHECK(Sumsq(place, 10000, filled(0).data()) == 0);
+  std::vector<float> cancels = filled(1e20F);
+  std::vector<float> alternating = filled(1e20F);
+  for (std::size_t i = 1; i < alternating.size(); i += 2) alternating[i] = -1e20F;
+  CHECK(Dot(place, 10000, cancels.data(), alternating.data()) == 0);
+}
+
+TEMPLATE_TEST_CASE("NaN and infinity come out of a sum wherever they stand", "[kernels]", float, double) {
+  using T = TestType;
+  const World world(Everywhere());
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const std::size_t at :
+       {std::size_t{0}, std::size_t{63}, std::size_t{8191}, std::size_t{8192}, std::size_t{9999}}) {
+    std::vector<T> x(10000, T(1));
+    x[at] = -std::numeric_limits<T>::infinity();
+    const Elements<T> infinite(world, x);
+    CHECK(Asum(world.place(), 10000, infinite.read()) == kInfinity);
+    CHECK(Sumsq(world.place(), 10000, infinite.read()) == kInfinity);
+    x[at] = std::numeric_limits<T>::quiet_NaN();
+    const Elements<T> nan(world, x);
+    CHECK(std::isnan(Asum(world.place(), 10000, nan.read())));
+    CHECK(std::isnan(Sumsq(world.place(), 10000, nan.read())));
+    CHECK(std::isnan(Dot(world.place(), 10000, nan.read(), nan.read())));
+  }
+}
+
+TEST_CASE("A sum has the same bits at every place, at every alignment and from every thread", "[kernels]") {
+  const std::int64_t n = 100003;
+  const std::vector<float> x = Numbers<float>(n, 6);
+  const World host("host cpu");
+  const double asum = Asum(host.place(), n, x.data()), sumsq = Sumsq(host.place(), n, x.data());
+  for (std::size_t shift = 1; shift < 16; ++shift) {
+    std::vector<float> shifted(shift, 0.F);
+    shifted.insert(shifted.end(), x.begin(), x.end());
+    CHECK(Asum(host.place(), n, shifted.data() + shift) == asum);
+    CHECK(Sumsq(host.place(), n, shifted.data() + shift) == sumsq);
+  }
+  std::vector<double> sums(8);
+  std::vector<std::thread> threads;
+  for (double& sum : sums)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) sum = Sumsq(host.place(), n, x.data());
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(sums == std::vector<double>(8, sumsq));
+  const World world(Everywhere());
+  const Elements<float> ex(world, x);
+  CHECK(Asum(world.place(), n, ex.read()) == asum);
+  CHECK(Sumsq(world.place(), n, ex.read()) == sumsq);
+}
+
+TEST_CASE("Each instruction set that this processor has sums right", "[kernels]") {
+  using detail::InstructionSet;
+  const auto set = GENERATE(InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512);
+  if (set > detail::BestInstructionSet()) SKIP("not on this processor");
+  const std::vector<float> x = Numbers<float>(20000, 7);
+  const auto total = [&](auto term) {
+    std::vector<double> sums(3);
+    detail::Run(detail::BlockSums<decltype(term)>{term, 20000, sums.data()}, 0, 3, set);
+    return sums[0] + sums[1] + sums[2];
+  };
+  const Exact exact = ExactSums(x, x);
+  CHECK(std::fabs(total(detail::AbsoluteOf<float>{x.data()}) / exact.asum - 1) <= 1.2e-7L);
+  CHECK(std::fabs(total(detail::SquareOf<float>{x.data()}) / exact.sumsq - 1) <= 1.2e-7L);
+  CHECK(std::fabs(total(detail::ProductOf<float>{x.data(), x.data()}) / exact.sumsq - 1) <= 1e-14L);
+}
+
+}  // namespace
+}  // namespace ferry

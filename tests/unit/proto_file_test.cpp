@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "ferry/error.hpp"
+#include "ferry/proto.hpp"
+
+namespace ferry {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::Message;
+using Catch::Matchers::MessageMatches;
+
+/// A folder of the test's own, empty at first and gone at last.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("ferry_proto_" + std::to_string(::getpid()))) {
+    fs::create_directory(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  fs::path operator/(const std::string& name) const { return path_ / name; }
+  std::ptrdiff_t files() const {
+    return std::distance(fs::directory_iterator(path_), fs::directory_iterator());
+  }
+
+ private:
+  const fs::path path_;
+};
+
+BlobProto Proto(int elements, float value = 1) {
+  BlobProto proto;
+  proto.mutable_shape()->add_dim(elements);
+  proto.mutable_data()->Resize(elements, value);
+  return proto;
+}
+std::string Bytes(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+void Put(const fs::path& file, const std::string& bytes) { std::ofstream(file, std::ios::binary) << bytes; }
+
+/// No file of this process gets larger than `bytes`, as on a disk that is full.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit full{bytes, old_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &full);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit old_{};
+};
+
+TEST_CASE("messages come back from files and streams") {
+  const Folder folder;
+  const BlobProto proto = Proto(100000, 3);
+  BlobProtoVector vector;
+  *vector.add_blobs() = proto;
+  *vector.add_blobs() = Proto(2);
+  WriteBlobProto(folder / "blob", proto);
+  WriteBlobProtoVector(folder / "blobs", vector);
+  CHECK(Bytes(folder / "blob") == proto.SerializeAsString());
+  CHECK(ReadBlobProto(folder / "blob").SerializeAsString() == proto.SerializeAsString());
+  CHECK(ReadBlobProtoVector(folder / "blobs").SerializeAsString() == vector.SerializeAsString());
+  CHECK(folder.files() == 2);
+  std::stringstream stream, streams;
+  WriteBlobProto(stream, proto);
+  CHECK(ReadBlobProto(stream).SerializeAsString() == proto.SerializeAsString());
+  WriteBlobProtoVector(streams, vector);
+  CHECK(ReadBlobProtoVector(streams).SerializeAsString() == vector.SerializeAsString());
+}
+
+TEST_CASE("a file is replaced, and keeps its permissions and the links to it") {
+  const Folder folder;
+  WriteBlobProto(folder / "blob", Proto(1));
+  fs::permissions(folder / "blob", fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink(folder / "blob", folder / "link");
+  WriteBlobProto(folder / "link", Proto(5));
+  CHECK(fs::is_symlink(folder / "link"));
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 5);
+  CHECK(fs::status(folder / "blob").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a file that is not there, or is a folder, is an error with the path and the system's reason") {
+  const Folder folder;
+  const fs::path missing = folder / "missing";
+  CHECK_THROWS_MATCHES(ReadBlobProto(missing), Error,
+                       Message(missing.string() + ": cannot open: No such file or directory"));
+  CHECK_THROWS_MATCHES(ReadBlobProtoVector(folder / ""), Error,
+                       MessageMatches(ContainsSubstring("Is a directory")));
+  CHECK_THROWS_MATCHES(WriteBlobProto(folder / "no/blob", Proto(1)), Error,
+                       MessageMatches(ContainsSubstring("No such file or directory")));
+  CHECK_THROWS_MATCHES(WriteBlobProto("/dev/full", Proto(1)), Error,
+                       Message("/dev/full: cannot write: not a regular file"));
+  CHECK(fs::is_character_file("/dev/full"));
+  std::ifstream closed(missing);
+  CHECK_THROWS_MATCHES(ReadBlobProto(closed, "closed"), Error, Message("closed: cannot read"));
+}
+
+TEST_CASE("on a full disk the old file stays, and no other is left") {
+  const Folder folder;
+  WriteBlobProto(folder / "blob", Proto(3));
+  {
+    const FullDisk disk(100000);
+    CHECK_THROWS_MATCHES(WriteBlobProto(folder / "blob", Proto(100000)), Error,
+                         Message((folder / "blob").string() + ": cannot write: File too large"));
+    CHECK_THROWS_AS(WriteBlobProto(folder / "new", Proto(100000)), Error);
+  }
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
+  CHECK(folder.files() == 1);
+  WriteBlobProto(folder / "blob", Proto(100000));
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 100000);
+}
+
+TEST_CASE("a stream that takes no more is an error") {
+  std::ofstream full("/dev/full", std::ios::binary);
+  CHECK_THROWS_MATCHES(WriteBlobProto(full, Proto(3), "full"), Error, Message("full: cannot write"));
+}
+
+TEST_CASE("a file that is cut short anywhere is an error with the offset, or fits no shape") {
+  const Folder folder;
+  BlobProto proto = Proto(300);
+  proto.mutable_diff()->Resize(300, 2);
+  const std::string bytes = proto.SerializeAsString();
+  const std::string diff = "\x32\xb0\x09";
+  const std::size_t diff_begin = bytes.find(diff);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    CAPTURE(length);
+    Put(folder / "cut", bytes.substr(0, length));
+    try {
+      const BlobProto cut = ReadBlobProto(folder / "cut");
+      Blob<float> blob;
+      if (length != diff_begin + diff.size() + 1200 &&
+          length != diff_begin)  // ends of fields: all that is promised
+        CHECK_THROWS_AS(blob.FromProto(cut), ShapeError);
+    } catch (const FormatError& error) {
+      CHECK(error.offset() <= length);
+      CHECK_THAT(error.what(), ContainsSubstring((folder / "cut").string() + ", byte "));
+      if (length > diff_begin + diff.size() && length < diff_begin + diff.size() + 1200)
+        CHECK_THAT(error.what(), ContainsSubstring("byte " + std::to_string(diff_begin) +
+                                                   ": BlobProto.diff says 1200 bytes"));
+    }
+  }
+}
+
+TEST_CASE("corrupt bytes are an error with the offset of the first bad field") {
+  const auto offset = [](const std::string& bytes) -> std::uint64_t {
+    std::istringstream in(bytes);
+    try {
+      ReadBlobProto(in);
+    } catch (const FormatError& error) {
+      return error.offset();
+    }
+    return ~std::uint64_t{0};
+  };
+  using namespace std::string_literals;
+  CHECK(offset("\x08\x01\x00"s) == 2);  // field number 0
+  CHECK(offset("\x08\x01\x0f"s) == 2);  // wire type 7
+  CHECK(offset("\x08\x01\x0c"s) == 2);  // the end of a group that never began
+  CHECK(offset("\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"s) == 0);  // a number that does not end
+  CHECK(offset("\x2a\x03\x00\x00\x00"s) == 0);                              // a part of a float
+  CHECK(offset("\x08\x01\x3a\x04\x08\x01\x0a\x05"s) == 6);                  // dims beyond their shape
+  CHECK(offset("\x3a\x03\x0a\x01\x80"s) == 2);                              // a dim beyond its field
+  CHECK(offset("\x2a\xff\xff\xff\xff\xff\xff\xff\xff\x7f"s) == 0);          // a length over any
+  std::istringstream in("\x0a\x04\x08\x01\x2a\x09"s);
+  CHECK_THROWS_MATCHES(ReadBlobProtoVector(in, "here"), FormatError,
+                       Message("here, byte 4: BlobProto.data says 9 bytes, and 0 are left"));
+}
+
+TEST_CASE("every flip of one bit is read or is an error, and is never more") {
+  BlobProto proto = Proto(20, -1);
+  proto.set_num(3);
+  const std::string bytes = proto.SerializeAsString();
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    std::istringstream in(flipped);
+    Blob<float> blob;
+    try {
+      blob.FromProto(ReadBlobProto(in));
+      CHECK(blob.count() <= 20);
+    } catch (const Error& error) {
+      CHECK(blob.count() == 0);
+    }
+  }
+}
+
+TEST_CASE("a file over protobuf's limit is an error before it is read") {
+  const Folder folder;
+  Put(folder / "large", "");
+  fs::resize_file(folder / "large", std::uintmax_t{1} << 40);
+  CHECK_THROWS_MATCHES(
+      ReadBlobProto(folder / "large"), Error,
+      Message((folder / "large").string() + ": more than the 2147483647 bytes that protobuf reads"));
+}
+
+TEST_CASE("a length that a small file claims is not allocated") {
+  rlimit old{};
+  const std::string claim("\x2a\xfc\xff\xff\xff\x07\x00\x00\x80\x3f",
+                          10);  // 2 GiB of data, of which one float is there
+  std::istringstream in(claim);
+  ::getrlimit(RLIMIT_DATA, &old);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const rlimit small{512u << 20, old.rlim_max};
+  ::setrlimit(RLIMIT_DATA, &small);
+#endif
+  CHECK_THROWS_AS(ReadBlobProto(in), FormatError);
+  ::setrlimit(RLIMIT_DATA, &old);
+}
+
+}  // namespace
+}  // namespace ferry

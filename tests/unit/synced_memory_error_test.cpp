@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Calls that fail, and what is told of those that do not.
+#include <catch2/catch_test_macros.hpp>
+#include <cstring>
+#include <optional>
+
+#include "ferry/log.hpp"
+#include "ferry/synced_memory.hpp"
+#include "ferry/trace.hpp"
+#include "synced_memory_device.hpp"
+
+namespace ferry::testing {
+namespace {
+
+using enum Head;
+
+struct Fixture {
+  Fixture() { memory.emplace(4, device), device.Take(); }
+  LogDevice device;
+  Stream main = Stream::Main(device), a{device}, b{device};
+  std::optional<SyncedMemory> memory;
+};
+
+TEST_CASE("an access that failed can be made again, wherever it failed") {
+  for (const bool late : {false, true})
+    for (int nth = 1; nth <= 8; ++nth) {
+      Fixture f;
+      void* const mine = f.memory->overwrite_gpu_data(f.a);
+      f.device.Launch([mine] { std::memset(mine, 7, 4); });
+      f.memory->gpu_data(f.b);
+      f.device.FailAt(nth, late);
+      const auto try_twice = [](auto access) {
+        try {
+          return access();
+        } catch (const DeviceError&) {
+          return access();
+        }
+      };
+      CHECK(Bytes(try_twice([&] { return f.memory->cpu_data(); }), 4) == std::vector{7, 7, 7, 7});
+      std::memset(try_twice([&] { return f.memory->mutable_cpu_data(); }), 8, 4);
+      const void* const gpu = try_twice([&] { return f.memory->gpu_data(f.main); });
+      f.device.FailAt(0);
+      f.device.RunAll();
+      CHECK(Bytes(gpu, 4) == std::vector{8, 8, 8, 8});
+      f.memory.reset();
+      CHECK(f.device.live() == 2);  // our two streams
+    }
+}
+
+TEST_CASE("an access that failed takes no side away, and keeps what it has started") {
+  Fixture f;
+  f.memory->overwrite_gpu_data(f.a);
+  f.device.FailAt(1);  // the allocation
+  CHECK_THROWS_AS(f.memory->mutable_cpu_data(), DeviceError);
+  CHECK(f.memory->head() == HEAD_AT_GPU);
+  f.device.FailAt(4);  // the host's wait, after the allocation, the copy and its event
+  CHECK_THROWS_AS(f.memory->mutable_cpu_data(), DeviceError);
+  CHECK(f.memory->head() == SYNCED);
+  f.device.Take();
+  f.memory->mutable_cpu_data();
+  CHECK(f.device.Take() == Calls{"host waits for e1"});
+  CHECK(f.memory->head() == HEAD_AT_CPU);
+}
+
+TEST_CASE("a copy whose event fails is waited for with what is queued behind it") {
+  Fixture f;
+  f.memory->overwrite_cpu_data();
+  f.device.FailAt(3);  // after the allocation and the copy
+  f.memory->gpu_data(f.a);
+  bool ran = false;
+  f.device.Launch([&ran] { ran = true; });
+  f.device.Take();
+  f.memory->overwrite_cpu_data();
+  CHECK(f.device.Take() == Calls{"record e1 on s1", "host waits for e1"});
+  CHECK(ran);
+}
+
+TEST_CASE(
+    "the destructor waits with the whole stream where events fail, and survives a driver that is gone") {
+  Fixture f;
+  f.memory->overwrite_gpu_data(f.a), f.memory->gpu_data(f.b);
+  f.device.FailAt(1);
+  f.device.Take();
+  f.memory.reset();
+  CHECK(f.device.Take() == Calls{"record e2 on s2", "synchronize s2", "deallocate device 4 on s1"});
+  f.memory.emplace(4, f.device);
+  f.memory->overwrite_gpu_data(f.a), f.memory->gpu_data(f.b), f.memory->cpu_data();
+  f.device.Fail();
+  f.memory.reset();
+  CHECK(f.device.live() == 2);
+}
+
+TEST_CASE("a stream that was folded before a call failed is not taken for another one with its handle") {
+  Fixture f;
+  std::optional<Stream> c(f.device), d(f.device);
+  f.memory->overwrite_gpu_data(f.b);
+  f.memory->gpu_data(*c), f.memory->gpu_data(*d), f.memory->gpu_data(*c);
+  const StreamHandle was = c->handle();
+  c.reset(), d.reset();
+  f.device.FailAt(5);  // a waits for b and for c, which then is gone; the event of d fails
+  CHECK_THROWS_AS(f.memory->gpu_data(f.a), DeviceError);
+  const Stream next(f.device);
+  REQUIRE(next.handle() == was);
+  f.device.Take();
+  f.memory->gpu_data(next);
+  CHECK_FALSE(f.device.Take().empty());
+}
+
+struct Observed {
+  std::vector<AccessRecord> records;
+  Observed() {
+    SetAccessObserver([this](const AccessRecord& record) { records.push_back(record); });
+  }
+  ~Observed() { SetAccessObserver({}); }
+};
+
+TEST_CASE("an observer sees each access that did not find its bytes in place") {
+  Fixture f;
+  const Observed observed;
+  f.memory->cpu_data(), f.memory->cpu_data();
+  f.memory->mutable_gpu_data();
+  f.memory->Prefetch(Side::kCpu, f.a);
+  f.memory->overwrite_cpu_data();
+  const auto& seen = observed.records;
+  REQUIRE(seen.size() == 4);
+  const auto is = [&](const AccessRecord& record, Head before, Side side, Access access, Action action,
+                      std::size_t bytes, Head after) {
+    return record.memory == &*f.memory && record.before == before && record.side == side &&
+           record.access == access && record.action == action && record.bytes == bytes &&
+           record.after == after;
+  };
+  CHECK(is(seen[0], UNINITIALIZED, Side::kCpu, Access::kRead, Action::kZero, 4, HEAD_AT_CPU));
+  CHECK(is(seen[1], HEAD_AT_CPU, Side::kGpu, Access::kReadWrite, Action::kCopy, 4, HEAD_AT_GPU));
+  CHECK(is(seen[2], HEAD_AT_GPU, Side::kCpu, Access::kRead, Action::kCopy, 4, SYNCED));
+  CHECK(is(seen[3], SYNCED, Side::kCpu, Access::kOverwrite, Action::kNone, 0, HEAD_AT_CPU));
+}
+
+TEST_CASE("an observer sees the bytes that a grown memory moves or zeroes, each once") {
+  Fixture f;
+  f.memory->overwrite_cpu_data();
+  f.memory->Resize(1), f.memory->Resize(4);
+  const Observed observed;
+  f.memory->Prefetch(Side::kCpu, f.a);  // no stream has work to start
+  f.memory->cpu_data();
+  REQUIRE(observed.records.size() == 1);
+  CHECK(observed.records[0].action == Action::kZero);
+  CHECK(observed.records[0].bytes == 3);
+}
+
+TEST_CASE("an observer that throws fails no access") {
+  Fixture f;
+  SetAccessObserver([](const AccessRecord&) { throw 1; });
+  CHECK_NOTHROW(f.memory->cpu_data());
+  SetAccessObserver({});
+}
+
+TEST_CASE("without an observer, the log has a line for each access at trace, and none above") {
+  Fixture f;
+  const LogLevel level = log_level();
+  std::vector<std::string> lines;
+  SetLogSink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  SetLogLevel(LogLevel::kDebug);
+  f.memory->overwrite_cpu_data();
+  SetLogLevel(LogLevel::kTrace);
+  f.memory->gpu_data(), f.memory->gpu_data();
+  SetLogLevel(level);
+  SetLogSink({});
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].find("HEAD_AT_CPU, gpu read -> copy 4 bytes, SYNCED") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace ferry::testing
