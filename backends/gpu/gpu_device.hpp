@@ -58,10 +58,7 @@ class GpuDevice final : public Device {
     switch (kind) {
       case MemoryKind::kDevice:
         FreeKept();
-        if (Capturing(on))
-          Keep(ptr, on);
-        else
-          FreeInOrder(ptr, on);
+        if (!FreeInOrder(ptr, on)) Keep(ptr, on);
         break;
       case MemoryKind::kPinnedHost:
         Ignore(Runtime::FreeHost(ptr));
@@ -222,8 +219,8 @@ class GpuDevice final : public Device {
     return Runtime::kSuccess;
   }
 
-  /// A block freed on a stream under capture can't be given back before the capture is over: a free would
-  /// join the graph, and the waits that other ways need would end the capture.
+  /// A block that can't be given back yet. One freed on a stream under capture is kept until that is over: a
+  /// free would join the graph, and the waits that other ways need would end the capture.
   struct Kept {
     void* ptr;
     StreamHandle on;
@@ -237,16 +234,21 @@ class GpuDevice final : public Device {
   /// Gives back what it can by now.
   void FreeKept() noexcept {
     const std::lock_guard lock(mutex_);
-    std::erase_if(kept_, [this](const Kept& block) {
-      if (Capturing(block.on)) return false;
-      FreeInOrder(block.ptr, block.on);
-      return true;
-    });
+    std::erase_if(kept_, [this](const Kept& block) { return FreeInOrder(block.ptr, block.on); });
   }
-  void FreeInOrder(void* ptr, StreamHandle on) const noexcept {
-    if (properties_.memory_pools) return Ignore(Runtime::FreeAsync(ptr, Native(on)));
-    Ignore(Runtime::StreamSynchronize(Native(on)));
+  /// False where it is not the time: during a capture, and where a wait that it takes has failed.
+  bool FreeInOrder(void* ptr, StreamHandle on) const noexcept {
+    if (Capturing(on)) return false;
+    if (properties_.memory_pools) {
+      Ignore(Runtime::FreeAsync(ptr, Native(on)));
+      return true;
+    }
+    if (const Error error = Runtime::StreamSynchronize(Native(on)); error != Runtime::kSuccess) {
+      Ignore(error);
+      return false;
+    }
     Ignore(Runtime::Free(ptr));
+    return true;
   }
   static void FreeWhenIdle(void* ptr) noexcept {
     Ignore(Runtime::DeviceSynchronize());

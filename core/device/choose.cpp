@@ -28,7 +28,7 @@ std::optional<int> Index(std::string_view name) {
 
 std::string Known(std::span<const Backend> backends) {
   std::string names;
-  for (const Backend& backend : backends) names += (names.empty() ? "" : ", ") + std::string(backend.name);
+  for (const Backend& backend : backends) names.append(names.empty() ? "" : ", ").append(backend.name);
   return names;
 }
 
@@ -45,7 +45,7 @@ std::unique_ptr<Device> Stack(std::unique_ptr<Device> device, bool pooled) {
 namespace detail {
 
 std::unique_ptr<Device> MakeDevice(std::string_view name, std::span<const Backend> backends) {
-  const std::string quoted = "\"" + std::string(name) + "\"";
+  const std::string quoted = '"' + std::string(name) + '"';
   const auto index = Index(name);
   if (!index)
     throw NoDevice(quoted + " is not a device's name: a backend, or a backend, a colon and a number");

@@ -82,7 +82,8 @@ template <class Body>
 void Launch(const Place& place, Touches touches, Body body) {
   if (detail::RunOnDeviceSpace(place, body)) return;
   detail::RunHostCode(place, touches, [body = std::move(body)] {
-    if (!detail::UseKokkos()) throw std::logic_error("ferry::Launch after Kokkos::finalize");
+    if (!detail::UseKokkos())
+      throw std::logic_error("ferry::Launch: Kokkos is finalised, or needs a GPU that is not here");
     body(detail::HostSpace());
   });
 }

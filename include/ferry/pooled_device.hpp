@@ -37,7 +37,7 @@ class PooledDevice final : public ForwardingDevice {
   };
 
   static constexpr std::size_t kKinds = 3;
-  static constexpr std::size_t kClasses = 8 * 41;
+  static constexpr std::size_t kClasses = std::size_t{8} * 41;
   static constexpr std::size_t kLargest = std::size_t{1} << 51;  // in bytes; more is not kept
 
   static SizeClass ClassOf(std::size_t bytes) noexcept;

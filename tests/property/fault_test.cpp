@@ -31,13 +31,14 @@ void EachCallFails(World::Options options, const std::vector<Step>& steps) {
 
 void AllSequences(std::size_t length, bool stacked) {
   const unsigned stride = std::max(1u, static_cast<unsigned>(1 / std::min(1.0, Scale())));
+  constexpr unsigned kLetters = kAlphabet.size();
   unsigned total = 1, ran = 0;
-  for (std::size_t i = 0; i < length; ++i) total *= kAlphabet.size();
+  for (std::size_t i = 0; i < length; ++i) total *= kLetters;
   std::vector<Step> steps(length);
   for (const bool unified : {false, true})
     for (unsigned code = 0; code < total; code += stride, ++ran) {
       unsigned rest = code;
-      for (Step& step : steps) step = kAlphabet[rest % kAlphabet.size()], rest /= kAlphabet.size();
+      for (Step& step : steps) step = kAlphabet[rest % kLetters], rest /= kLetters;
       EachCallFails(
           {.machine = {.seed = code, .unified = unified}, .late_kernels = code % 2 == 1, .stacked = stacked},
           steps);

@@ -43,6 +43,8 @@ inline std::string OnlyMisuse() {
   REQUIRE(misuse.size() == 1);
   return misuse.front();
 }
-inline bool Contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+inline bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 }  // namespace ferry::testing
