@@ -10,7 +10,10 @@
 
 namespace {
 
-using namespace ferry;
+using ferry::MemoryKind;
+using ferry::PooledDevice;
+using ferry::StreamHandle;
+using ferry::host::HostDevice;
 
 constexpr std::size_t kBytes = 4096;
 constexpr StreamHandle kMain{1};
@@ -30,7 +33,7 @@ class List {
   void Deallocate(MemoryKind, void* ptr, std::size_t, StreamHandle) { free_.push_back(ptr); }
 
  private:
-  host::HostDevice device_;
+  HostDevice device_;
   std::vector<void*> free_;
 };
 
@@ -52,16 +55,16 @@ void BM_Reference(benchmark::State& state) {
   AllocateAndFree(state, list, MemoryKind::kManaged);
 }
 void BM_HostWithoutPool(benchmark::State& state) {
-  host::HostDevice device;
+  HostDevice device;
   AllocateAndFree(state, device, MemoryKind::kManaged);
 }
 void BM_PooledHostMemory(benchmark::State& state) {
-  PooledDevice pool(std::make_unique<host::HostDevice>());
+  PooledDevice pool(std::make_unique<HostDevice>());
   AllocateAndFree<Device>(state, pool, MemoryKind::kManaged);
 }
 /// With an event for each block.
 void BM_PooledDeviceMemory(benchmark::State& state) {
-  PooledDevice pool(std::make_unique<host::HostDevice>());
+  PooledDevice pool(std::make_unique<HostDevice>());
   AllocateAndFree<Device>(state, pool, MemoryKind::kDevice);
 }
 

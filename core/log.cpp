@@ -35,8 +35,8 @@ State& state() {
 }
 
 State::State() {
-  logger.set_level(spdlog::level::trace);  // what is dropped is our business
-  const char* const wanted = std::getenv("FERRY_LOG");
+  logger.set_level(spdlog::level::trace);               // what is dropped is our business
+  const char* const wanted = std::getenv("FERRY_LOG");  // NOLINT(concurrency-mt-unsafe)
   if (wanted == nullptr || *wanted == '\0') return;
   const auto name = std::find(kNames.begin(), kNames.end(), wanted);
   if (name != kNames.end())

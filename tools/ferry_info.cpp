@@ -72,7 +72,7 @@ std::string Json(const Backend& backend) {
 std::string Text(const DeviceProperties& device) {
   std::ostringstream line;
   line << device.backend << ':' << device.index << "  " << device.name << ", "
-       << static_cast<double>(device.memory / (1u << 20)) / 1024 << " GiB";
+       << static_cast<double>(device.memory >> 20) / 1024 << " GiB";
   for (const std::string& more : {device.architecture, device.pci_id})
     if (!more.empty()) line << ", " << more;
   line << (device.unified ? ", unified" : "") << '\n';

@@ -13,7 +13,7 @@ namespace ferry::gpu {
 /// or 1) says instead; and never where the host may not use managed memory while kernels run. Throws Error
 /// for another value.
 inline bool Unified(bool suggested, bool possible) {
-  const char* const value = std::getenv("FERRY_UNIFIED");
+  const char* const value = std::getenv("FERRY_UNIFIED");  // NOLINT(concurrency-mt-unsafe)
   const std::string_view said = value == nullptr ? "" : value;
   if (said != "" && said != "0" && said != "1")
     throw Error("FERRY_UNIFIED=" + std::string(said) + ": 0 or 1 is meant");

@@ -78,7 +78,7 @@ class Machine {
   /// False too for what is no stream: the call that uses it will be told.
   bool IsCapturing(std::uintptr_t stream) const;
   bool AnyCapturing(int device) const;
-  Position Push(const std::shared_ptr<Queue>& queue, Op op);
+  static Position Push(const std::shared_ptr<Queue>& queue, Op op);
   void RunUntil(const Position& target, Lock& lock);
   void RunAll(std::optional<int> device, Lock& lock);
   void Destroy(Queue& queue);
@@ -105,12 +105,12 @@ class Machine {
   Machine();
 
   std::uint64_t Random();
-  std::shared_ptr<Queue> NeededFor(const Position& target) const;
+  static std::shared_ptr<Queue> NeededFor(const Position& target);
   std::shared_ptr<Queue> AnyRunnable();
   void RunFront(const std::shared_ptr<Queue>& queue, Lock& lock);
   void RunKernel(const Op& op, int device, Lock& lock);
-  const char* Lacking(const Op& op) const;
-  void DestroyUnlocked(std::function<void()> body, Lock& lock);
+  static const char* Lacking(const Op& op);
+  static void DestroyUnlocked(std::function<void()> body, Lock& lock);
   bool MakeRoom(std::size_t& used, std::size_t bytes, std::size_t limit, int device, Lock& lock);
 
   struct Unseen {

@@ -17,9 +17,9 @@ bool InKernel() noexcept { return in_kernel; }
 
 /// SplitMix64 (Steele, Lea, Flood 2014): a new machine must cost nothing.
 std::uint64_t Machine::Random() {
-  std::uint64_t z = random_ += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  std::uint64_t z = random_ += 0x9e3779b97f4a7c15U;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
   return z ^ (z >> 31);
 }
 
@@ -104,9 +104,9 @@ void Machine::RunAll(std::optional<int> device, Lock& lock) {
   for (const Position& end : ends) RunUntil(end, lock);
 }
 
-std::shared_ptr<Queue> Machine::NeededFor(const Position& target) const {
+std::shared_ptr<Queue> Machine::NeededFor(const Position& target) {
   auto queue = target.queue;
-  while (!queue->ops.front().Runnable()) queue = queue->ops.front().wait->queue;
+  while (const Position* const awaited = queue->ops.front().Awaited()) queue = awaited->queue;
   return queue;
 }
 
@@ -142,7 +142,7 @@ void Machine::DestroyUnlocked(std::function<void()> body, Lock& lock) {
   lock.lock();
 }
 
-const char* Machine::Lacking(const Op& op) const {
+const char* Machine::Lacking(const Op& op) {
   for (const Block* block : op.uses) {
     if (!block->live) return "the memory was freed before the work ran";
     if (!block->born) return "the work ran before its memory was there";

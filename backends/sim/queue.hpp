@@ -36,7 +36,8 @@ struct Op {
   std::vector<Block*> uses{};
   std::optional<Position> wait{};
 
-  bool Runnable() const { return !wait || wait->Reached(); }
+  const Position* Awaited() const { return !wait || wait->Reached() ? nullptr : &*wait; }
+  bool Runnable() const { return Awaited() == nullptr; }
 };
 
 struct Queue {

@@ -21,7 +21,7 @@ Reshaping::Reshaping(Storage& data, Storage& diff, std::size_t before, std::size
 
 Reshaping::~Reshaping() {
   if (committed_) return;
-  for (Change& change : changes_)
+  for (const Change& change : changes_)
     if (change.fresh == nullptr) change.storage->Resize(change.size);
 }
 
@@ -48,7 +48,9 @@ void Reshaping::Copy(Part part, const SyncedMemory& from) {
     change.keep = after_;
     return;
   }
-  const bool on_gpu = Holds(from.head(), Side::kGpu) && &from.device() == &to.device();
+  // Bytes lent to a unified device may be none that it copies.
+  const bool on_gpu =
+      Holds(from.head(), Side::kGpu) && &from.device() == &to.device() && !to.device().properties().unified;
   const void* const src = on_gpu ? from.gpu_data() : from.cpu_data();
   void* const dst = Write(part, on_gpu ? Side::kGpu : Side::kCpu, Access::kReadWrite);
   if (on_gpu)

@@ -79,6 +79,7 @@ std::unique_ptr<Device> MakeDefault(const char* wanted, std::span<const Backend>
 std::unique_ptr<Device> MakeDevice(std::string_view name) { return detail::MakeDevice(name, Backends()); }
 
 Device& DefaultDevice() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the library reads the environment, and never writes it
   static Device* const device = detail::MakeDefault(std::getenv("FERRY_DEVICE"), Backends()).release();
   return *device;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
 #include "ferry/error.hpp"
 
@@ -30,7 +31,11 @@ void* PooledDevice::Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on
   } catch (const OutOfMemory&) {
     Trim();
   }
-  return next().Allocate(kind, size.bytes, on);
+  try {
+    return next().Allocate(kind, size.bytes, on);
+  } catch (const OutOfMemory&) {
+    throw OutOfMemory(properties().backend + ":" + std::to_string(properties().index), bytes);
+  }
 }
 
 void PooledDevice::Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept {

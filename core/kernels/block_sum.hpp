@@ -17,7 +17,7 @@ struct AbsoluteOf {
   const T* x;
   template <class R>
   KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {
-    return std::fabs(R(x[i]));
+    return std::fabs(static_cast<R>(x[i]));
   }
 };
 
@@ -27,7 +27,7 @@ struct SquareOf {
   const T* x;
   template <class R>
   KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {
-    return R(x[i]) * R(x[i]);
+    return static_cast<R>(x[i]) * static_cast<R>(x[i]);
   }
 };
 
@@ -38,7 +38,7 @@ struct ProductOf {
   const T *x, *y;
   template <class R>
   KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {
-    return R(x[i]) * R(y[i]);
+    return static_cast<R>(x[i]) * static_cast<R>(y[i]);
   }
 };
 
@@ -47,19 +47,19 @@ struct ProductOf {
 /// rest in double.
 template <class R, class Term>
 KOKKOS_FORCEINLINE_FUNCTION double SumIn(const Term& term, std::int64_t first, std::int64_t last) {
-  constexpr int kLanes = 16;
+  constexpr std::int64_t kLanes = 16;
   double lanes[kLanes] = {};
   for (; first + 4 * kLanes <= last; first += 4 * kLanes)
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
       const std::int64_t i = first + lane;
       const R low = term.template At<R>(i) + term.template At<R>(i + kLanes);
       const R high = term.template At<R>(i + 2 * kLanes) + term.template At<R>(i + 3 * kLanes);
-      lanes[lane] += double(low + high);
+      lanes[lane] += low + high;
     }
-  for (int lane = 0; first < last; ++first, lane = (lane + 1) % kLanes)
+  for (std::int64_t lane = 0; first < last; ++first, lane = (lane + 1) % kLanes)
     lanes[lane] += term.template At<double>(first);
-  for (int half = kLanes / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+  for (std::int64_t half = kLanes / 2; half > 0; half /= 2)
+    for (std::int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
   return lanes[0];
 }
 
@@ -87,7 +87,8 @@ struct BlockSums {
     if constexpr (std::is_same_v<typename Term::Fast, float>) {
       // Too large for a float on the way, or so small that terms may have lost bits.
       constexpr double kLeast = 0x1p-100;
-      if (!(sum >= kLeast && sum <= DBL_MAX)) return SumIn<double>(term, first, last);
+      const bool exact = sum >= kLeast && sum <= DBL_MAX;
+      if (!exact) return SumIn<double>(term, first, last);
     }
     return sum;
   }

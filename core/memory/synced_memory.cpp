@@ -92,11 +92,20 @@ void SyncedMemory::Resize(std::size_t size) {
 
 void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size) {
   RequireRoom(size, "Assign");
+  if (size > source.size_) throw std::length_error("SyncedMemory::Assign: more bytes than the source has");
   if (size == 0 || source.head() == UNINITIALIZED) {
     Resize(0);
     return Resize(size);
   }
-  const Side side = &source.device_ == &device_ && Holds(source.head(), Side::kGpu) ? Side::kGpu : Side::kCpu;
+  // A device's copies are between blocks of its own, and a unified one's lent bytes may be any that it can
+  // reach.
+  const auto lent = [](const SyncedMemory& memory) {
+    const Lock lock(memory.mutex_);
+    return memory.unified_ && memory.gpu_.adopted();
+  };
+  const bool on_gpu =
+      &source.device_ == &device_ && Holds(source.head(), Side::kGpu) && !lent(source) && !lent(*this);
+  const Side side = on_gpu ? Side::kGpu : Side::kCpu;
   const void* const from = side == Side::kGpu ? source.gpu_data(main_) : source.cpu_data();
   Lock lock(mutex_);
   sole_ = StreamHandle::kNone;
@@ -105,10 +114,10 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size) {
   Allocate(here, main_);
   if (side == Side::kGpu) {
     here.uses.Add(Access::kOverwrite, main_);
-    if (head_ == SYNCED && !unified_) {  // if the copy fails, these bytes are gone, and those are not
-      gpu_ready_ = StreamHandle::kNone;
-      head_ = HEAD_AT_CPU;
-    }
+    // If the copy fails, nothing is in place here any more, and these bytes are gone where the cpu's are not.
+    gpu_ready_ = StreamHandle::kNone;
+    if (unified_) cpu_ready_ = nullptr;
+    if (head_ == SYNCED && !unified_) head_ = HEAD_AT_CPU;
     device_.Copy(CopyKind::kDeviceToDevice, here.ptr, from, size, main_.handle());
   } else {
     while (HostAwaits(here, Access::kOverwrite, lock)) continue;
@@ -231,9 +240,7 @@ void SyncedMemory::Release(Buffer& buffer) noexcept {
   buffer.kind == MemoryKind::kDevice ? buffer.uses.EndBefore(on) : buffer.uses.EndBeforeHost();
   if (buffer.allocated != 0) device_.Deallocate(buffer.kind, buffer.ptr, buffer.allocated, on.handle());
   if (buffer.deleter) buffer.deleter(buffer.ptr);
-  buffer.ptr = nullptr;
   buffer.allocated = 0;
-  buffer.deleter = nullptr;
 }
 
 void SyncedMemory::RequireRoom(std::size_t size, const char* call) const {

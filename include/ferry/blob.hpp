@@ -47,6 +47,7 @@ class Blob {
   explicit Blob(const Shape& shape, Device& device = DefaultDevice()) : device_(&device) { Reshape(shape); }
   template <IntegerRange R>
   explicit Blob(const R& shape, Device& device = DefaultDevice()) : Blob(Shape(shape, "Blob"), device) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): a list is no blob
   explicit Blob(std::initializer_list<std::int64_t> shape, Device& device = DefaultDevice())
       : Blob(Shape(shape, "Blob"), device) {}
   Blob(std::int64_t num, std::int64_t channels, std::int64_t height, std::int64_t width,

@@ -62,6 +62,7 @@ class FormatError : public Error {
 class OutOfMemory : public std::bad_alloc {
  public:
   OutOfMemory(const std::string& device, std::size_t bytes)
+      // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not a forgotten throw
       : what_(device + ": cannot allocate " + std::to_string(bytes) + " bytes"), bytes_(bytes) {}
   const char* what() const noexcept override { return what_.what(); }
   std::size_t bytes() const noexcept { return bytes_; }

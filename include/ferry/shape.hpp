@@ -40,7 +40,8 @@ class Shape {
   using const_iterator = const std::int64_t*;
 
   /// No axes: one element.
-  Shape() noexcept {}
+  Shape() noexcept {}  // NOLINT(modernize-use-equals-default): that would clear all the dims
+  // NOLINTBEGIN(google-explicit-constructor): Caffe's shapes are vectors
   /// `call` is what an error says was called.
   Shape(std::initializer_list<std::int64_t> dims, const char* call = "Shape") { Take(dims, call); }
   template <IntegerRange R>
@@ -48,6 +49,7 @@ class Shape {
   Shape(R&& dims, const char* call = "Shape") {
     Take(dims, call);
   }
+  // NOLINTEND(google-explicit-constructor)
   Shape(const Shape& other) noexcept { *this = other; }
   Shape& operator=(const Shape& other) noexcept {
     num_axes_ = other.num_axes_;
@@ -85,9 +87,11 @@ class Shape {
   std::int64_t back() const noexcept { return dims_[size() - 1]; }
   std::int64_t operator[](std::size_t axis) const noexcept { return dims_[axis]; }
 
+  // NOLINTBEGIN(google-explicit-constructor)
   operator std::vector<std::int64_t>() const { return {begin(), end()}; }
   /// Throws ShapeError for a dim over int.
   operator std::vector<int>() const { return ToInts("Shape to std::vector<int>"); }
+  // NOLINTEND(google-explicit-constructor)
   std::vector<int> ToInts(const char* call) const;
 
   friend bool operator==(const Shape& a, const Shape& b) noexcept {

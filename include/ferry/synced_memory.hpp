@@ -64,8 +64,8 @@ class SyncedMemory {
   /// Use the caller's bytes, size() of them, from now on; the caller keeps owning them. The next set_*_data
   /// of that side, or the destructor, gives them back: host bytes when it returns, device bytes in the main
   /// stream's order. The capacity becomes size(). With a deleter, ownership passes to the memory if the call
-  /// returns, and the deleter is called when the bytes would be given back. On a unified device they must be
-  /// bytes that both sides can use. Throws Error for a null pointer.
+  /// returns, and the deleter, which must not use the memory, is called when the bytes would be given back.
+  /// On a unified device they must be bytes that both sides can use. Throws Error for a null pointer.
   void set_cpu_data(void* ptr, Deleter deleter = {});
   /// `on` is the stream whose queued work writes the bytes.
   void set_gpu_data(void* ptr, const Stream& on, Deleter deleter = {});
@@ -89,10 +89,10 @@ class SyncedMemory {
   /// capacity.
   void Resize(std::size_t size);
   /// Becomes the first `size` bytes of `source`, another memory, which has as many; copied where they are, on
-  /// the main stream if that is the GPU or both sides; between devices by way of the host. Counts as a
-  /// non-const access, and as a read of `source`. One that throws leaves the bytes as they were, but where
-  /// only the GPU had them and the device has made a copy that it says failed. Throws std::length_error
-  /// beyond the capacity.
+  /// the main stream if that is the GPU or both sides; between devices, and for bytes given to a unified
+  /// device, by way of the host. Counts as a non-const access, and as a read of `source`. One that throws
+  /// leaves the bytes as they were, but where only the GPU, or a unified device's one buffer, had them and
+  /// the device has made a copy that it says failed. Throws std::length_error beyond the capacity.
   void Assign(const SyncedMemory& source, std::size_t size);
 
  private:

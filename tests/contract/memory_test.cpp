@@ -41,7 +41,7 @@ TEST_CASE("Blocks that live at once do not overlap") {
   World world;
   std::list<Block> blocks;
   for (const MemoryKind kind : {kDevice, kPinnedHost, kManaged})
-    for (const std::size_t bytes : {1u, 7u, 256u, 257u, 2048u, 2049u, 4096u, 70'000u})
+    for (const std::size_t bytes : {1U, 7U, 256U, 257U, 2048U, 2049U, 4096U, 70'000U})
       for (int twice = 0; twice < 2; ++twice) blocks.emplace_back(kind, bytes, world.main());
   for (auto a = blocks.begin(); a != blocks.end(); ++a)
     for (auto b = std::next(a); b != blocks.end(); ++b) CHECK_FALSE(Overlap(*a, *b));

@@ -5,8 +5,8 @@
 
 #include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
-#include "gpus.hpp"
 #include "kernel.hpp"
+#include "tests/gpu/gpus.hpp"
 
 namespace ferry::cuda {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 TEST_CASE(
     "After a kernel failed each access of a GPU throws, bytes on the host stay, and all is destroyed in "
     "peace") {
-  CountGpus();
+  testing::CountGpus();
   std::unique_ptr<Device> device = MakeDevice("cuda:0");
   std::optional<SyncedMemory> here(std::in_place, 1000, *device), there(std::in_place, 1000, *device);
   std::memset(here->overwrite_cpu_data(), 5, 1000);

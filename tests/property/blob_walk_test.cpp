@@ -124,13 +124,13 @@ class BlobWalk {
     return data ? blob.overwrite_gpu_data(on) : blob.overwrite_gpu_diff(on);
   }
 
-  void Share(ModelBlob& blob, ModelBlob& source, std::size_t part) {
+  static void Share(ModelBlob& blob, ModelBlob& source, std::size_t part) {
     if (blob.count != source.count) blob.Reshape(source.count);
     part == 0 ? blob.blob.ShareData(source.blob) : blob.blob.ShareDiff(source.blob);
     blob.parts[part] = source.parts[part];
   }
 
-  void CopyFrom(ModelBlob& blob, ModelBlob& source, std::size_t part) {
+  static void CopyFrom(ModelBlob& blob, ModelBlob& source, std::size_t part) {
     blob.blob.CopyFrom(source.blob, part == 1, true);
     const Bytes& from = source.parts[part]->bytes;
     const Bytes copied(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(source.count));

@@ -19,7 +19,7 @@ long FewestCopies(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     const bool reads = step.verb == Verb::kRead || step.verb == Verb::kPrefetch;
     const unsigned here = step.side == Side::kCpu ? 1 : 2;
-    for (const unsigned one : {1u, 2u}) cost[3] = std::min(cost[3], cost[one] + 1);  // a copy at any time
+    for (const unsigned one : {1U, 2U}) cost[3] = std::min(cost[3], cost[one] + 1);  // a copy at any time
     std::array<long, 4> next{kNever, kNever, kNever, kNever};
     for (unsigned held = 0; held < 4; ++held) {
       if (step.verb != Verb::kOverwrite && held != 0 && (held & here) == 0) continue;
@@ -60,7 +60,7 @@ void RunAll(std::size_t length, std::size_t letters, std::uint64_t seed) {
     }
   std::printf("length %zu of %zu letters, seed %llu: ran %llu of %llu sequences\n", length, letters,
               static_cast<unsigned long long>(seed), static_cast<unsigned long long>(ran),
-              static_cast<unsigned long long>(2 * total));
+              2 * static_cast<unsigned long long>(total));
 }
 
 void RunAll(std::uint64_t seed) {

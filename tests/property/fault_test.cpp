@@ -30,7 +30,7 @@ void EachCallFails(World::Options options, const std::vector<Step>& steps) {
 }
 
 void AllSequences(std::size_t length, bool stacked) {
-  const unsigned stride = std::max(1u, static_cast<unsigned>(1 / std::min(1.0, Scale())));
+  const unsigned stride = std::max(1U, static_cast<unsigned>(1 / std::min(1.0, Scale())));
   constexpr unsigned kLetters = kAlphabet.size();
   unsigned total = 1, ran = 0;
   for (std::size_t i = 0; i < length; ++i) total *= kLetters;

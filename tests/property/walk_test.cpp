@@ -24,7 +24,8 @@ std::vector<Step> Draw(std::mt19937& random) {
     static constexpr Verb kOften[] = {Verb::kRead,   Verb::kRead,   Verb::kReadWrite, Verb::kOverwrite,
                                       Verb::kRead,   Verb::kRead,   Verb::kReadWrite, Verb::kPrefetch,
                                       Verb::kResize, Verb::kResize, Verb::kNewStream, Verb::kDropStream,
-                                      Verb::kRead,   Verb::kAdopt,  Verb::kPrefetch,  Verb::kRenew};
+                                      Verb::kRead,   Verb::kAdopt,  Verb::kPrefetch,  Verb::kRenew,
+                                      Verb::kAssign, Verb::kAssign};
     step.verb = kOften[random() % std::size(kOften)];
   }
   return steps;

@@ -80,8 +80,12 @@ void World::Apply(const Step& step) {
   } catch (const Error&) {
   } catch (const std::bad_alloc&) {
   }
-  if (LostASide(before, head())) Wrong("a failed access took a side away");
-  if (options_.again) Try(step);
+  // An Assign may cost both sides that of the gpu, and where there is but one buffer, its bytes.
+  const bool assigns = step.verb == Verb::kAssign;
+  if (LostASide(before, head()) && !(assigns && before == Head::SYNCED && head() == Head::HEAD_AT_CPU))
+    Wrong("a failed access took a side away");
+  const bool spoilt = assigns && (before == Head::HEAD_AT_GPU || device_->properties().unified);
+  if (options_.again || spoilt) Try(step);
 }
 
 void World::Try(const Step& step) {
@@ -108,6 +112,8 @@ void World::Try(const Step& step) {
     }
     case Verb::kAdopt:
       return Adopt(step, slot);
+    case Verb::kAssign:
+      return Assign(step, slot);
     case Verb::kRenew:
       return Renew(slot, step.amount % (Model::kCapacity + 1));
     default:
@@ -131,7 +137,7 @@ void World::Access(const Step& step, Slot& slot) {
     if (verb != Verb::kRead) std::memcpy(ptr, after.bytes.data(), after.size);
   };
   if (host) return body();
-  slot.late.push_back([on, ptr, body = std::move(body)] { sim::Launch(on, {ptr}, body); });
+  slot.late.emplace_back([on, ptr, body = std::move(body)] { sim::Launch(on, {ptr}, body); });
   if (!reads || !options_.late_kernels) Flush(slot);
 }
 
@@ -161,6 +167,17 @@ void World::Adopt(const Step& step, Slot& slot) {
        : slot.memory->set_gpu_data(ptr, on, std::move(deleter));
   slot.adopted |= host;
   lent = std::move(bytes);
+}
+
+void World::Assign(const Step& step, Slot& slot) {
+  Slot& source = slots_[(step.memory + 1) % slots_.size()];
+  if (&source == &slot) return;
+  Flush(slot);
+  const std::size_t most = std::min(slot.memory->capacity(), source.model.size);
+  const std::size_t size = step.amount % (most + 1);
+  slot.memory->Assign(*source.memory, size);
+  slot.model.size = size;
+  std::copy_n(source.model.bytes.begin(), size, slot.model.bytes.begin());
 }
 
 std::shared_ptr<void> World::Bring(MemoryKind kind, std::size_t size, const Stream& on) {
@@ -217,8 +234,8 @@ std::vector<Step> Shrink(const World::Options& options, std::vector<Step> steps)
 }
 
 std::string Describe(const std::vector<Step>& steps) {
-  constexpr const char* kVerbs[] = {"read",  "read-write", "overwrite",  "prefetch",   "resize",
-                                    "adopt", "renew",      "new stream", "drop stream"};
+  constexpr const char* kVerbs[] = {"read",  "read-write", "overwrite", "prefetch",   "resize",
+                                    "adopt", "assign",     "renew",     "new stream", "drop stream"};
   std::ostringstream text;
   for (const Step& step : steps)
     text << "  " << kVerbs[static_cast<unsigned>(step.verb)] << ' ' << Name(step.side) << ", stream "

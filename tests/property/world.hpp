@@ -21,6 +21,7 @@ enum class Verb : std::uint8_t {
   kPrefetch,
   kResize,      ///< to `amount` bytes, within the capacity
   kAdopt,       ///< bytes of the caller's; `amount` draws their kind
+  kAssign,      ///< from the next memory, if there is one; `amount` draws the size
   kRenew,       ///< the memory dies, and a new one of `amount` bytes takes its place
   kNewStream,   ///< another stream, if there are not many
   kDropStream,  ///< the stream dies, unless it is the main one
@@ -127,6 +128,7 @@ class World {
   void Access(const Step& step, Slot& slot);
   static void Flush(Slot& slot);
   void Adopt(const Step& step, Slot& slot);
+  void Assign(const Step& step, Slot& slot);
   void Renew(Slot& slot, std::size_t size);
   /// Host bytes or device bytes that die when their owner says so, and then hold nobody's data.
   std::shared_ptr<void> Bring(MemoryKind kind, std::size_t size, const Stream& on);

@@ -46,7 +46,7 @@ class TileLayer {
 TEMPLATE_TEST_CASE("a layer written for Caffe's Blob compiles and runs", "", float, double) {
   const testing::BlobWorld world;
   shared_ptr<Blob<TestType> > bottom(new Blob<TestType>(2, 1, 1, 2));
-  Blob<TestType>* const top = new Blob<TestType>();
+  auto* const top = new Blob<TestType>();
   const shared_ptr<Blob<TestType> > owner(top);
   testing::Fill(*bottom);
   TileLayer<TestType> layer(2);
@@ -79,7 +79,7 @@ TEST_CASE("Caffe's calls have Caffe's meaning") {
   CHECK(blob.data()->head() == SyncedMemory::HEAD_AT_CPU);
   const shared_ptr<SyncedMemory>& memory = blob.data();
   CHECK(memory->size() == static_cast<size_t>(blob.count()) * sizeof(float));
-  const float sum = static_cast<float>(blob.asum_data());
+  const auto sum = static_cast<float>(blob.asum_data());
   CHECK(sum == 24);
   blob.scale_data(2);
   blob.mutable_cpu_diff()[0] = 1;

@@ -24,7 +24,6 @@ using testing::Diff;
 using testing::EachWorld;
 using testing::Fill;
 using testing::FillDiff;
-using testing::ToGpu;
 
 TEST_CASE("a blob without a shape has no elements, no storage and null pointers") {
   Blob<float> blob;
@@ -186,7 +185,7 @@ TEST_CASE("a blob that is moved leaves one without a shape") {
   Fill(a);
   Blob<float> b(std::move(a));
   CHECK(Data(b) == Counted<float>(2));
-  CHECK(a.count() == 0);
+  CHECK(a.count() == 0);  // NOLINT(bugprone-use-after-move): the header says what is left
   CHECK(a.data() == nullptr);
   a = std::move(b);
   CHECK(Data(a) == Counted<float>(2));

@@ -36,7 +36,7 @@ TEST_CASE("The host is one unified memory, and says what machine it is") {
 
 TEST_CASE("Host memory is aligned to 64 bytes") {
   host::HostDevice device;
-  for (const std::size_t bytes : {1u, 63u, 64u, 1000u, 1u << 20}) {
+  for (const std::size_t bytes : {1U, 63U, 64U, 1000U, 1U << 20}) {
     void* const block = device.Allocate(kManaged, bytes, kMain);
     CHECK(reinterpret_cast<std::uintptr_t>(block) % 64 == 0);
     device.Deallocate(kManaged, block, bytes, kMain);

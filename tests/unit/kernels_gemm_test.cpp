@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/kernels/plain_gemm.hpp"
 #include "ferry/error.hpp"
 #include "tests/unit/kernels_world.hpp"
 
@@ -79,6 +80,30 @@ TEMPLATE_TEST_CASE("Gemm does not read C where beta is 0", "[kernels]", float, d
          c.read_write());
     for (const T element : c.values()) CHECK(!std::isnan(element));
   }
+}
+
+TEMPLATE_TEST_CASE("The Gemm of devices without BLAS multiplies like the other", "[kernels]", float, double) {
+  using T = TestType;
+  const World world(Everywhere());
+  for (const Transpose ta : {Transpose::kNo, Transpose::kYes})
+    for (const Transpose tb : {Transpose::kNo, Transpose::kYes})
+      for (const T beta : {T(0), T(2)}) {
+        const Case c{ta, tb, 7, 10, 64};
+        const std::vector<T> a = Numbers<T>(c.m * c.k, 8), b = Numbers<T>(c.k * c.n, 9);
+        const std::vector<T> old =
+            beta == 0 ? std::vector<T>(70, std::numeric_limits<T>::quiet_NaN()) : Numbers<T>(70, 10);
+        const Elements<T> ea(world, a), eb(world, b);
+        Elements<T> out(world, old);
+        const T *pa = ea.read(), *pb = eb.read();
+        T* const pc = out.read_write();
+        ParallelFor(world.place(), c.m * c.n, {pa, pb, pc},
+                    detail::PlainGemm<T>{ta, tb, c.m, c.n, c.k, T(-0.5), pa, pb, beta, pc});
+        const std::vector<T> expected = Reference(c, T(-0.5), a, b, beta, old), actual = out.values();
+        bool right = true;
+        for (std::size_t i = 0; i < actual.size(); ++i)
+          right &= std::fabs(actual[i] - expected[i]) <= std::numeric_limits<T>::epsilon() * T(4 * (c.k + 2));
+        CHECK(right);
+      }
 }
 
 TEST_CASE("Gemm of no rows or columns does nothing, even of null", "[kernels]") {

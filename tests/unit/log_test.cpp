@@ -47,7 +47,7 @@ TEST_CASE("What is below the level is dropped, and everything at off") {
   std::size_t lines = 0;
   SetLogSink([&](LogLevel, std::string_view) { ++lines; });
   for (const auto& [level, expected] :
-       {std::pair(kTrace, 5u), {kDebug, 4u}, {kInfo, 3u}, {kWarning, 2u}, {kError, 1u}, {kOff, 0u}}) {
+       {std::pair(kTrace, 5U), {kDebug, 4U}, {kInfo, 3U}, {kWarning, 2U}, {kError, 1U}, {kOff, 0U}}) {
     SetLogLevel(level);
     CHECK(log_level() == level);
     lines = 0;

@@ -226,7 +226,7 @@ TEST_CASE("a length that a small file claims is not allocated") {
   std::istringstream in(claim);
   ::getrlimit(RLIMIT_DATA, &old);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  const rlimit small{512u << 20, old.rlim_max};
+  const rlimit small{512U << 20, old.rlim_max};
   ::setrlimit(RLIMIT_DATA, &small);
 #endif
   CHECK_THROWS_AS(ReadBlobProto(in), FormatError);

@@ -25,7 +25,7 @@ using testing::Fill;
 using testing::FillDiff;
 using testing::ToGpu;
 
-BlobProto Proto(std::vector<int> dims, int elements, float first = 1) {
+BlobProto Proto(const std::vector<int>& dims, int elements, float first = 1) {
   BlobProto proto;
   for (const int dim : dims) proto.mutable_shape()->add_dim(dim);
   for (int i = 0; i < elements; ++i) proto.add_data(first + static_cast<float>(i));
@@ -119,7 +119,7 @@ TEST_CASE("ToProto leaves nothing stale in a message that is used again") {
   BlobProto proto;
   before.ToProto(&proto, true);
   SetLegacy(proto, 9, 9, 9, 9);
-  proto.GetReflection()->MutableUnknownFields(&proto)->AddVarint(100, 1);
+  BlobProto::GetReflection()->MutableUnknownFields(&proto)->AddVarint(100, 1);
   Blob<float> blob({2}, world.device());
   Fill(blob);
   blob.ToProto(&proto, false);

@@ -100,7 +100,7 @@ TEST_CASE("no address is used twice, though its memory was freed") {
 
 TEST_CASE("blocks are aligned as a GPU's are") {
   SimWorld world;
-  for (const std::size_t bytes : {1u, 100u, 5000u})
+  for (const std::size_t bytes : {1U, 100U, 5000U})
     CHECK(reinterpret_cast<std::uintptr_t>(world.NewDevice(world.main, bytes)) % 256 == 0);
 }
 

@@ -33,7 +33,7 @@ std::string OrderOf(std::uint64_t seed) {
   for (const char c : {'a', 'b'}) sim::Launch(world.main, {}, [&order, c] { order += c; });
   for (const char c : {'x', 'y'}) sim::Launch(world.side, {}, [&order, c] { order += c; });
   world.side.Synchronize();
-  const std::string awaited = order;
+  std::string awaited = order;
   sim::Drain();
   return awaited;
 }

@@ -59,14 +59,16 @@ class LogDevice final : public Device {
     blocks_.erase(ptr);
   }
   void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override {
-    const char* const name = kind == CopyKind::kHostToDevice ? "to device " : "to host ";
+    const char* const name = kind == CopyKind::kHostToDevice   ? "to device "
+                             : kind == CopyKind::kDeviceToHost ? "to host "
+                                                               : "within device ";
     const Call call(*this, name + std::to_string(bytes) + " on " + Name(on));
-    work_.push_back([=] { std::memcpy(dst, src, bytes); });
+    work_.emplace_back([=] { std::memcpy(dst, src, bytes); });
     call.End();
   }
   void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) override {
     const Call call(*this, "fill " + std::to_string(bytes) + " on " + Name(on));
-    work_.push_back([=] { std::memset(dst, std::to_integer<int>(value), bytes); });
+    work_.emplace_back([=] { std::memset(dst, std::to_integer<int>(value), bytes); });
     call.End();
   }
   StreamHandle CreateStream() override {

@@ -50,6 +50,7 @@ template <class Range>
 void RunOnHost(std::int64_t n, const Range& range) {
   if (!UseKokkos()) return Run(range, 0, n);
   const HostSpace space;
+  // NOLINTNEXTLINE(readability-static-accessed-through-instance): static in old versions of Kokkos only
   const auto workers = std::min<std::int64_t>(n, space.concurrency());
   Kokkos::parallel_for(Kokkos::RangePolicy<HostSpace, Kokkos::IndexType<std::int64_t>>(space, 0, workers),
                        ShareOf<Range>{range, n, workers});

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // On each GPU, what tests/property does on the simulator: every short sequence of accesses, and a random
-// walk, with streams that run late. A kernel is a delay and copies of the runtime's own, so that no CUDA
-// compiler is needed.
+// walk, with streams that run late. A kernel is a delay and copies of the runtime's own, so that no
+// compiler for GPUs is needed.
 #include <cstring>
 #include <optional>
 #include <random>
 
-#include "gpus.hpp"
-#include "kernel.hpp"
+#include "kernel.hpp"  // of tests/<backend>
+#include "tests/gpu/gpus.hpp"
 #include "tests/property/scale.hpp"
 #include "tests/property/world.hpp"
 
-namespace ferry::cuda {
+namespace ferry::testing {
 namespace {
 
-using namespace ferry::testing;
+using vendor::Kernel;
 
 /// One memory on a GPU, used as a program would use it, and the model of its bytes.
 class Walk {
@@ -120,7 +120,7 @@ class Walk {
 /// A GPU that is the current device, as the kernel needs it.
 struct Gpu {
   std::unique_ptr<Device> device = EachGpu();
-  cudaError_t current = cudaSetDevice(device->properties().index);
+  Runtime::Error current = Runtime::SetDevice(device->properties().index);
   SyncedMemory context{1, *device};  // its first access makes the context
   const void* made = context.gpu_data();
   Kernel delay{"Delay"};
@@ -162,4 +162,4 @@ TEST_CASE("A random walk on a GPU never meets a wrong byte") {
 }
 
 }  // namespace
-}  // namespace ferry::cuda
+}  // namespace ferry::testing

@@ -5,17 +5,19 @@
 #include <optional>
 #include <vector>
 
-#include "ferry/cuda.hpp"
 #include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
-#include "gpus.hpp"
+#include "tests/gpu/gpus.hpp"
 
-namespace ferry::cuda {
+namespace ferry::testing {
 namespace {
+
+using vendor::Borrow;
+using vendor::Native;
 
 int CurrentDevice() {
   int index = -1;
-  REQUIRE(cudaGetDevice(&index) == cudaSuccess);
+  REQUIRE(Runtime::GetDevice(&index) == Runtime::kSuccess);
   return index;
 }
 
@@ -24,27 +26,27 @@ TEST_CASE("A GPU says what it is") {
   const DeviceProperties& gpu = device->properties();
   CHECK_FALSE(gpu.name.empty());
   CHECK(gpu.memory > 0);
-  CHECK(gpu.architecture.starts_with("sm_"));
-  CHECK(gpu.main_stream == StreamHandle{reinterpret_cast<std::uintptr_t>(cudaStreamLegacy)});
+  CHECK(gpu.architecture.starts_with(vendor::kArchitecture));
+  CHECK((gpu.wavefront == 32 || gpu.wavefront == 64));
   int same = -1;
-  REQUIRE(cudaDeviceGetByPCIBusId(&same, gpu.pci_id.c_str()) == cudaSuccess);
+  REQUIRE(vendor::DeviceByPciId(&same, gpu.pci_id.c_str()) == Runtime::kSuccess);
   CHECK(same == gpu.index);
 }
 
 TEST_CASE("The default stream and a stream of the program's own are borrowed") {
   const auto device = EachGpu();
   CHECK(Borrow(*device, nullptr) == Stream::Main(*device));
-  REQUIRE(cudaSetDevice(device->properties().index) == cudaSuccess);
-  cudaStream_t mine{};
-  REQUIRE(cudaStreamCreate(&mine) == cudaSuccess);
+  REQUIRE(Runtime::SetDevice(device->properties().index) == Runtime::kSuccess);
+  Runtime::Stream mine{};
+  REQUIRE(Runtime::StreamCreate(&mine) == Runtime::kSuccess);
   {
     const Stream stream = Borrow(*device, mine);
     CHECK(Native(stream) == mine);
     SyncedMemory memory(1000, *device);
-    REQUIRE(cudaMemsetAsync(memory.overwrite_gpu_data(stream), 7, 1000, mine) == cudaSuccess);
+    REQUIRE(Runtime::MemsetAsync(memory.overwrite_gpu_data(stream), 7, 1000, mine) == Runtime::kSuccess);
     CHECK(static_cast<const char*>(memory.cpu_data())[999] == 7);
   }
-  CHECK(cudaStreamDestroy(mine) == cudaSuccess);
+  CHECK(Runtime::StreamDestroy(mine) == Runtime::kSuccess);
 }
 
 TEST_CASE("GPUs work side by side, and the current device of the thread stays") {
@@ -53,16 +55,16 @@ TEST_CASE("GPUs work side by side, and the current device of the thread stays") 
   std::vector<std::unique_ptr<Device>> devices;
   std::vector<std::unique_ptr<SyncedMemory>> memories;
   for (int gpu = 0; gpu < count; ++gpu) {
-    devices.push_back(MakeDevice("cuda:" + std::to_string(gpu)));
+    devices.push_back(MakeDevice(NameOf(gpu)));
     memories.push_back(std::make_unique<SyncedMemory>(1000, *devices.back()));
     std::memset(memories.back()->overwrite_cpu_data(), gpu + 1, 1000);
   }
   for (int gpu = 0; gpu < count; ++gpu) {
     const Stream stream(*devices[static_cast<std::size_t>(gpu)]);
     SyncedMemory& memory = *memories[static_cast<std::size_t>(gpu)];
-    cudaPointerAttributes where{};
-    REQUIRE(cudaPointerGetAttributes(&where, memory.mutable_gpu_data(stream)) == cudaSuccess);
-    CHECK(where.device == gpu);
+    int where = -1;
+    REQUIRE(vendor::DeviceOf(memory.mutable_gpu_data(stream), &where) == Runtime::kSuccess);
+    CHECK(where == gpu);
     CHECK(static_cast<const char*>(memory.cpu_data())[500] == gpu + 1);
     CHECK(CurrentDevice() == before);
   }
@@ -90,13 +92,11 @@ TEST_CASE("On a stream under graph capture an access throws, and the capture goe
   const Stream stream(*device);
   SyncedMemory memory(1000, *device);
   std::memset(memory.overwrite_cpu_data(), 5, 1000);
-  REQUIRE(cudaStreamBeginCapture(Native(stream), cudaStreamCaptureModeRelaxed) == cudaSuccess);
+  REQUIRE(vendor::BeginCapture(Native(stream)) == Runtime::kSuccess);
   CHECK_THROWS_AS(memory.gpu_data(stream), DeviceError);
-  cudaGraph_t graph{};
-  REQUIRE(cudaStreamEndCapture(Native(stream), &graph) == cudaSuccess);
-  CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+  REQUIRE(vendor::EndCapture(Native(stream)) == Runtime::kSuccess);
   CHECK(memory.gpu_data(stream) != nullptr);
 }
 
 }  // namespace
-}  // namespace ferry::cuda
+}  // namespace ferry::testing

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A memory that is global dies after the context has gone: by cudaDeviceReset with an argument, else as CUDA
-// unloads.
+// A memory that is global dies after the context has gone: by a reset with an argument, else as the
+// runtime unloads.
 #include <cstdio>
 #include <optional>
 
-#include "backends/cuda/cuda_runtime.hpp"
-#include "ferry/backend.hpp"
 #include "ferry/synced_memory.hpp"
+#include "names.hpp"
 
 namespace {
 
@@ -17,11 +16,10 @@ std::optional<ferry::Stream> stream;
 }  // namespace
 
 int main(int argc, char**) {
-  int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess) return kSkipped;
+  if (ferry::vendor::kBackend.count() == 0) return kSkipped;
   memory.emplace(1000);
   stream.emplace(ferry::DefaultDevice());
   memory->cpu_data();
   memory->mutable_gpu_data(*stream);
-  if (argc > 1 && cudaDeviceReset() != cudaSuccess) return 1;
+  if (argc > 1 && ferry::vendor::DeviceReset() != ferry::vendor::Runtime::kSuccess) return 1;
 }

@@ -5,35 +5,35 @@
 #include "ferry/checked_device.hpp"
 #include "ferry/pooled_device.hpp"
 #include "ferry/statistics_device.hpp"
-#include "gpus.hpp"
+#include "tests/gpu/gpus.hpp"
 
 namespace ferry::contract {
 namespace {
 
 template <class Adaptor>
 std::unique_ptr<Device> Inside(int gpu) {
-  return std::make_unique<Adaptor>(cuda::kBackend.make(gpu));
+  return std::make_unique<Adaptor>(vendor::kBackend.make(gpu));
 }
 
 constexpr std::pair<const char*, std::unique_ptr<Device> (*)(int)> kStacks[] = {
-    {"bare", [](int gpu) { return cuda::kBackend.make(gpu); }},
+    {"bare", [](int gpu) { return vendor::kBackend.make(gpu); }},
     {"statistics", Inside<StatisticsDevice>},
     {"pooled", Inside<PooledDevice>},
     {"checked", Inside<CheckedDevice>},
-    {"MakeDevice", [](int gpu) { return MakeDevice("cuda:" + std::to_string(gpu)); }},
+    {"MakeDevice", [](int gpu) { return MakeDevice(testing::NameOf(gpu)); }},
 };
 
 }  // namespace
 
 std::vector<Subject> Subjects() {
   std::vector<Subject> subjects;
-  for (int gpu = 0, count = cuda::CountGpus(); gpu < count; ++gpu)
+  for (int gpu = 0, count = testing::CountGpus(); gpu < count; ++gpu)
     for (const auto& [stack, make] : kStacks)
-      subjects.push_back({.name = "cuda:" + std::to_string(gpu) + ", " + stack,
+      subjects.push_back({.name = testing::NameOf(gpu) + ", " + stack,
                           .seed = 0,
                           .make = [make, gpu] { return make(gpu); },
-                          .drain = [gpu] { cuda::Drain(gpu); },
-                          .faults = cuda::LastError});
+                          .drain = [gpu] { testing::Drain(gpu); },
+                          .faults = testing::LastError});
   return subjects;
 }
 

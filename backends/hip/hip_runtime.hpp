@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstddef>
+#include <string>
+
+#include "backends/gpu/unified.hpp"
+#include "ferry/device.hpp"
+
+namespace ferry::hip {
+
+/// HIP's names, 5.2 to 7.x; what they must be is said in backends/gpu/gpu_runtime.hpp.
+struct HipRuntime {
+  static constexpr const char* kName = "hip";
+
+  using Error = hipError_t;
+  static constexpr Error kSuccess = hipSuccess;
+  static constexpr Error kOutOfMemory = hipErrorOutOfMemory;
+  static constexpr Error kStreamCaptureUnsupported = hipErrorStreamCaptureUnsupported;
+  static constexpr Error kStreamCaptureImplicit = hipErrorStreamCaptureImplicit;
+  static const char* GetErrorName(Error error) noexcept { return hipGetErrorName(error); }
+  static const char* GetErrorString(Error error) noexcept { return hipGetErrorString(error); }
+  static Error GetLastError() noexcept { return hipGetLastError(); }
+
+  static Error GetDevice(int* index) noexcept { return hipGetDevice(index); }
+  static Error SetDevice(int index) noexcept { return hipSetDevice(index); }
+  static Error DeviceSynchronize() noexcept { return hipDeviceSynchronize(); }
+  static Error Describe(int index, DeviceProperties& properties);
+
+  using Stream = hipStream_t;
+  using CaptureStatus = hipStreamCaptureStatus;
+  static constexpr CaptureStatus kNotCapturing = hipStreamCaptureStatusNone;
+  static Error StreamCreate(Stream* stream) noexcept {
+    return hipStreamCreateWithFlags(stream, hipStreamNonBlocking);
+  }
+  static Error StreamDestroy(Stream stream) noexcept { return hipStreamDestroy(stream); }
+  static Error StreamSynchronize(Stream stream) noexcept { return hipStreamSynchronize(stream); }
+  static Error StreamIsCapturing(Stream stream, CaptureStatus* status) noexcept {
+    return hipStreamIsCapturing(stream, status);
+  }
+
+  using Event = hipEvent_t;
+  /// Without hipEventReleaseToSystem an event may leave what was written to host memory in the GPU's caches.
+  static Error EventCreate(Event* event) noexcept {
+    return hipEventCreateWithFlags(event, hipEventDisableTiming | hipEventReleaseToSystem);
+  }
+  static Error EventRecord(Event event, Stream on) noexcept { return hipEventRecord(event, on); }
+  static Error EventDestroy(Event event) noexcept { return hipEventDestroy(event); }
+  static Error EventSynchronize(Event event) noexcept { return hipEventSynchronize(event); }
+  static Error StreamWaitEvent(Stream on, Event event) noexcept { return hipStreamWaitEvent(on, event, 0); }
+
+  static Error Malloc(void** ptr, std::size_t bytes) noexcept { return hipMalloc(ptr, bytes); }
+  static Error MallocAsync(void** ptr, std::size_t bytes, Stream on) noexcept {
+    return hipMallocAsync(ptr, bytes, on);
+  }
+  static Error FreeAsync(void* ptr, Stream on) noexcept { return hipFreeAsync(ptr, on); }
+  // 6.3 alone deprecates them, for names that others do not have.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  static Error MallocHost(void** ptr, std::size_t bytes) noexcept {
+    return hipHostMalloc(ptr, bytes, hipHostMallocDefault);
+  }
+  static Error FreeHost(void* ptr) noexcept { return hipHostFree(ptr); }
+#pragma GCC diagnostic pop
+  static Error MallocManaged(void** ptr, std::size_t bytes) noexcept {
+    return hipMallocManaged(ptr, bytes, hipMemAttachGlobal);
+  }
+  static Error Free(void* ptr) noexcept { return hipFree(ptr); }
+
+  using Direction = hipMemcpyKind;
+  static constexpr Direction kHostToDevice = hipMemcpyHostToDevice;
+  static constexpr Direction kDeviceToHost = hipMemcpyDeviceToHost;
+  static constexpr Direction kDeviceToDevice = hipMemcpyDeviceToDevice;
+  static Error MemcpyAsync(void* dst, const void* src, std::size_t bytes, Direction direction,
+                           Stream on) noexcept {
+    return hipMemcpyAsync(dst, src, bytes, direction, on);
+  }
+  static Error MemsetAsync(void* dst, int value, std::size_t bytes, Stream on) noexcept {
+    return hipMemsetAsync(dst, value, bytes, on);
+  }
+};
+
+// The rest says what the names alone do not.
+
+inline HipRuntime::Error HipRuntime::Describe(int index, DeviceProperties& properties) {
+  hipDeviceProp_t device{};
+  if (const auto error = hipGetDeviceProperties(&device, index); error != hipSuccess) return error;
+  char pci_id[16] = "";
+  if (const auto error = hipDeviceGetPCIBusId(pci_id, sizeof pci_id, index); error != hipSuccess)
+    return error;
+  int memory_pools = 0;
+  if (const auto error = hipDeviceGetAttribute(&memory_pools, hipDeviceAttributeMemoryPoolsSupported, index);
+      error != hipSuccess)
+    return error;
+  properties.name = device.name;
+  properties.architecture = device.gcnArchName;
+  properties.pci_id = pci_id;
+  properties.memory = device.totalGlobalMem;
+  properties.wavefront = device.warpSize;
+  properties.memory_pools = memory_pools != 0;
+  // An APU, by the one property or, before HIP 6, the other; elsewhere managed memory migrates at best.
+  properties.unified =
+      gpu::Unified(device.integrated != 0 || device.pageableMemoryAccessUsesHostPageTables != 0,
+                   device.concurrentManagedAccess != 0);
+  properties.main_stream = StreamHandle{};  // hipStreamLegacy is not known before HIP 6.2
+  return hipSuccess;
+}
+
+}  // namespace ferry::hip

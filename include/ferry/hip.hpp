@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include <cstdint>
+#include <stdexcept>
+
+#include "ferry/stream.hpp"
+
+/// HIP's own streams and Ferry's. Opt-in: it includes HIP's header, which the program has to find.
+namespace ferry::hip {
+
+/// As Stream::Borrow: `stream` must outlive every memory that was accessed on it. It belongs to `device`; 0
+/// is the default stream as this file is compiled, legacy or per thread. Throws std::invalid_argument for a
+/// device that is not HIP's.
+inline Stream Borrow(Device& device, hipStream_t stream) {
+  if (device.properties().backend != "hip")
+    throw std::invalid_argument("ferry::hip::Borrow: a device of backend " + device.properties().backend);
+#ifdef HIP_API_PER_THREAD_DEFAULT_STREAM
+  if (stream == nullptr) stream = hipStreamPerThread;
+#endif
+#ifdef hipStreamLegacy
+  if (stream == hipStreamLegacy) stream = nullptr;
+#endif
+  return Stream::Borrow(device, StreamHandle{reinterpret_cast<std::uintptr_t>(stream)});
+}
+
+/// To launch kernels on: <<<grid, block, 0, hip::Native(stream)>>>. The stream's device is HIP's.
+inline hipStream_t Native(const Stream& stream) noexcept {
+  return reinterpret_cast<hipStream_t>(stream.handle());
+}
+
+}  // namespace ferry::hip

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+#include "backends/cuda/cuda_runtime.hpp"
+#include "ferry/backend.hpp"
+#include "ferry/cuda.hpp"
+
+/// CUDA's names for what tests/gpu needs beside the Runtime.
+namespace ferry::cuda {
+
+extern const Backend kBackend;
+using Runtime = CudaRuntime;
+inline constexpr const char* kArchitecture = "sm_";
+
+/// Whether these are the words of a machine without a GPU, or without a driver.
+inline bool SaysWhy(const std::string& text) {
+  return text.find("CUDA driver version is insufficient") != text.npos ||
+         text.find("no CUDA-capable device is detected") != text.npos;
+}
+inline cudaError_t DeviceOf(const void* ptr, int* index) {
+  cudaPointerAttributes attributes{};
+  const auto error = cudaPointerGetAttributes(&attributes, ptr);
+  *index = attributes.device;
+  return error;
+}
+inline cudaError_t DeviceByPciId(int* index, const char* pci_id) {
+  return cudaDeviceGetByPCIBusId(index, pci_id);
+}
+inline cudaError_t BeginCapture(cudaStream_t stream) {
+  return cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
+}
+/// Throws the graph away.
+inline cudaError_t EndCapture(cudaStream_t stream) {
+  cudaGraph_t graph{};
+  const auto error = cudaStreamEndCapture(stream, &graph);
+  return error == cudaSuccess ? cudaGraphDestroy(graph) : error;
+}
+inline cudaError_t DeviceReset() { return cudaDeviceReset(); }
+
+}  // namespace ferry::cuda
+
+namespace ferry {
+namespace vendor = cuda;
+}

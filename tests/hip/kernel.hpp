@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#ifdef __HIP_PLATFORM_AMD__
+#include <hip/hiprtc.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ferry/hip.hpp"
+
+namespace ferry::hip {
+
+/// Kernels in HIP, which the runtime compiles for the GPU it finds: so a test needs no HIP compiler.
+inline constexpr const char* kSource = R"(
+extern "C" __global__ void Delay(unsigned long long nanoseconds) {
+  for (const auto end = clock64() + nanoseconds; clock64() < end;) {  // about as many, at 1 GHz
+  }
+}
+)";
+
+/// A kernel of kSource, of one thread, on the current device.
+class Kernel {
+ public:
+  explicit Kernel(const char* name) {
+    const std::vector<char> code = Compile();
+    Check("hipModuleLoadData", hipModuleLoadData(&module_, code.data()));
+    Check(name, hipModuleGetFunction(&function_, module_, name));
+  }
+  ~Kernel() { (void)hipModuleUnload(module_); }
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+
+  template <class... Arguments>
+  void Launch(const Stream& on, Arguments... arguments) const {
+    void* pointers[] = {&arguments..., nullptr};
+    Check("hipModuleLaunchKernel",
+          hipModuleLaunchKernel(function_, 1, 1, 1, 1, 1, 1, 0, Native(on), pointers, nullptr));
+  }
+
+ private:
+  static std::vector<char> Compile() {
+    hiprtcProgram program{};
+    Check("hiprtcCreateProgram", hiprtcCreateProgram(&program, kSource, "kernel", 0, nullptr, nullptr));
+    Check("hiprtcCompileProgram", hiprtcCompileProgram(program, 0, nullptr));
+    std::size_t bytes = 0;
+    Check("hiprtcGetCodeSize", hiprtcGetCodeSize(program, &bytes));
+    std::vector<char> code(bytes);
+    Check("hiprtcGetCode", hiprtcGetCode(program, code.data()));
+    Check("hiprtcDestroyProgram", hiprtcDestroyProgram(&program));
+    return code;
+  }
+  static void Check(const char* call, hipError_t error) {
+    if (error != hipSuccess) throw std::runtime_error(std::string(call) + ": " + hipGetErrorString(error));
+  }
+  static void Check(const char* call, hiprtcResult error) {
+    if (error != HIPRTC_SUCCESS)
+      throw std::runtime_error(std::string(call) + ": " + hiprtcGetErrorString(error));
+  }
+
+  hipModule_t module_{};
+  hipFunction_t function_{};
+};
+
+}  // namespace ferry::hip
+
+#else
+#include "tests/cuda/kernel.hpp"
+
+namespace ferry::hip {
+using cuda::Kernel;
+}
+#endif

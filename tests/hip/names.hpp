@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+#include "backends/hip/hip_runtime.hpp"
+#include "ferry/backend.hpp"
+#include "ferry/hip.hpp"
+
+/// HIP's names for what tests/gpu needs beside the Runtime.
+namespace ferry::hip {
+
+extern const Backend kBackend;
+using Runtime = HipRuntime;
+#ifdef __HIP_PLATFORM_AMD__
+inline constexpr const char* kArchitecture = "gfx";
+#else
+inline constexpr const char* kArchitecture = "";
+#endif
+
+/// Whether these are the words of a machine without a GPU, or without a driver.
+inline bool SaysWhy(const std::string& text) {
+  return text.find("no amdgpu driver is loaded") != text.npos || text.find("VISIBLE_DEVICES") != text.npos;
+}
+inline hipError_t DeviceOf(const void* ptr, int* index) {
+  hipPointerAttribute_t attributes{};
+  const auto error = hipPointerGetAttributes(&attributes, ptr);
+  *index = attributes.device;
+  return error;
+}
+inline hipError_t DeviceByPciId(int* index, const char* pci_id) {
+  return hipDeviceGetByPCIBusId(index, pci_id);
+}
+inline hipError_t BeginCapture(hipStream_t stream) {
+  return hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed);
+}
+/// Throws the graph away.
+inline hipError_t EndCapture(hipStream_t stream) {
+  hipGraph_t graph{};
+  const auto error = hipStreamEndCapture(stream, &graph);
+  return error == hipSuccess ? hipGraphDestroy(graph) : error;
+}
+inline hipError_t DeviceReset() { return hipDeviceReset(); }
+
+}  // namespace ferry::hip
+
+namespace ferry {
+namespace vendor = hip;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// HIP's names are those that GpuDevice is written against: a test that passes when it compiles.
+#include <catch2/catch_test_macros.hpp>
+#include <string_view>
+#include <type_traits>
+
+#include "backends/gpu/gpu_device.hpp"
+#include "backends/hip/hip_runtime.hpp"
+
+namespace ferry {
+
+static_assert(gpu::GpuRuntime<hip::HipRuntime>);
+static_assert(!std::is_abstract_v<gpu::GpuDevice<hip::HipRuntime>>);
+template class gpu::GpuDevice<hip::HipRuntime>;
+
+TEST_CASE("Errors have names and words, with or without a driver") {
+  const std::string_view name = hip::HipRuntime::GetErrorName(hip::HipRuntime::kOutOfMemory);
+  CHECK(name.find("Memory") != name.npos);  // hipError..., or cudaError... where that is beneath
+  CHECK(hip::HipRuntime::GetErrorString(hip::HipRuntime::kOutOfMemory) != nullptr);  // 5.2 repeats the name
+}
+
+}  // namespace ferry
