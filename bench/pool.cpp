@@ -10,6 +10,7 @@
 
 namespace {
 
+using ferry::Device;
 using ferry::MemoryKind;
 using ferry::PooledDevice;
 using ferry::StreamHandle;

@@ -51,7 +51,7 @@ void LaunchHostCode(StreamHandle on, std::vector<const void*> touches, std::func
             op.uses.push_back(block);
           }
           op.body = std::move(code);  // not before: what goes here goes under the lock
-          m.Push(queue, std::move(op));
+          Machine::Push(queue, std::move(op));
           return SimRuntime::kSuccess;
         }));
 }

@@ -126,7 +126,7 @@ SimRuntime::Error SimRuntime::MallocAsync(void** ptr, std::size_t bytes, Stream 
     if (error == kOutOfMemory && machine().options.null_when_full) return *ptr = nullptr, kSuccess;
     if (error != kSuccess || block == nullptr) return error;
     block->born = false;
-    machine().Push(queue, {OpKind::kOrder, call, [block] { block->born = true; }, Uses(block)});
+    Machine::Push(queue, {OpKind::kOrder, call, [block] { block->born = true; }, Uses(block)});
     return kSuccess;
   });
 }
@@ -149,7 +149,7 @@ SimRuntime::Error SimRuntime::FreeAsync(void* ptr, Stream on) {
     if (queue == nullptr) return kInvalidHandle;
     Block* block = nullptr;
     if (const Error error = machine().LocateToFree(call, ptr, {MemoryKind::kDevice}, block)) return error;
-    machine().Push(queue, {OpKind::kFree, call, [call, block] { machine().Retire(call, *block); }});
+    Machine::Push(queue, {OpKind::kFree, call, [call, block] { machine().Retire(call, *block); }});
     return kSuccess;
   });
 }
@@ -190,7 +190,7 @@ SimRuntime::Error SimRuntime::MemcpyAsync(void* dst, const void* src, std::size_
         machine().Write(to, target, source, bytes);
       };
     }
-    const Position end = machine().Push(queue, std::move(op));
+    const Position end = Machine::Push(queue, std::move(op));
     if ((to == nullptr || from == nullptr) && machine().options.pageable_serialises)
       machine().RunAll(CurrentDevice(), lock);
     else if (to == nullptr && !late)
@@ -211,7 +211,7 @@ SimRuntime::Error SimRuntime::MemsetAsync(void* dst, int value, std::size_t byte
       const std::vector<std::byte> all(bytes, static_cast<std::byte>(value));
       machine().Write(block, target, all.data(), bytes);
     };
-    machine().Push(queue, {OpKind::kWork, call, fill, Uses(block)});
+    Machine::Push(queue, {OpKind::kWork, call, fill, Uses(block)});
     return kSuccess;
   });
 }
@@ -253,7 +253,7 @@ SimRuntime::Error SimRuntime::StreamWaitEvent(Stream on, Event event) {
     const auto queue = Ready(call, on, std::nullopt);  // devices may wait for each other
     const auto point = machine().PointOf(call, Number(event));
     if (queue == nullptr || !point) return kInvalidHandle;
-    machine().Push(queue, {OpKind::kOrder, call, {}, {}, point});
+    Machine::Push(queue, {OpKind::kOrder, call, {}, {}, point});
     return kSuccess;
   });
 }

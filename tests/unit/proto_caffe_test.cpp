@@ -37,6 +37,9 @@ std::string Bytes(const fs::path& file) {
 }
 
 Struct Json(const fs::path& file) {
+#ifdef __SANITIZE_THREAD__
+  SKIP("under ThreadSanitizer protobuf's headers lay a Struct out otherwise than its library does");
+#endif
   Struct json;
   REQUIRE(google::protobuf::util::JsonStringToMessage(Bytes(file), &json).ok());
   return json;
