@@ -47,7 +47,7 @@ BENCHMARK(ReshapeWithinTheCapacity);
 void ConstructShapeDestroy(benchmark::State& state) {
   ferry::Device& device = Host();
   for (auto _ : state) {
-    ferry::Blob<float> blob({64, 3, 224, 224}, device);
+    const ferry::Blob<float> blob({64, 3, 224, 224}, device);
     benchmark::DoNotOptimize(blob.data().get());
   }
 }

@@ -12,7 +12,9 @@
 
 namespace {
 
-using namespace ferry;
+using ferry::Backend;
+using ferry::Backends;
+using ferry::DeviceProperties;
 
 struct Found {
   std::string missing;                    ///< why there are no devices
@@ -92,7 +94,7 @@ std::string Text(const Backend& backend) {
 
 int main(int argc, char** argv) {
   const std::string_view option = argc > 1 ? argv[1] : "";
-  if (argc > 2 || (option != "" && option != "--json")) {
+  if (argc > 2 || (!option.empty() && option != "--json")) {
     std::cerr << "usage: ferry-info [--json]\n";
     return 2;
   }

@@ -82,8 +82,8 @@ void World::Apply(const Step& step) {
   }
   // An Assign may cost both sides that of the gpu, and where there is but one buffer, its bytes.
   const bool assigns = step.verb == Verb::kAssign;
-  if (LostASide(before, head()) && !(assigns && before == Head::SYNCED && head() == Head::HEAD_AT_CPU))
-    Wrong("a failed access took a side away");
+  const bool may_lose = assigns && before == Head::SYNCED && head() == Head::HEAD_AT_CPU;
+  if (LostASide(before, head()) && !may_lose) Wrong("a failed access took a side away");
   const bool spoilt = assigns && (before == Head::HEAD_AT_GPU || device_->properties().unified);
   if (options_.again || spoilt) Try(step);
 }
