@@ -44,16 +44,15 @@ void AllSequences(std::size_t length, bool stacked) {
           steps);
     }
   std::printf("length %zu: ran %u of %u sequences\n", length, ran, 2 * total);
+  CHECK(ran > 0);
 }
 
 TEST_CASE("a fault at any call loses no side, no byte and no resource") {
   for (std::size_t length = 1; length <= 3; ++length) AllSequences(length, false);
-  SUCCEED();
 }
 
 TEST_CASE("a fault at any call below the adaptors loses no side, no byte and no resource") {
   for (std::size_t length = 1; length <= 2; ++length) AllSequences(length, true);
-  SUCCEED();
 }
 
 TEST_CASE("a fault while streams are folded, bytes adopted and sizes changed loses nothing") {
@@ -77,7 +76,6 @@ TEST_CASE("a fault while streams are folded, bytes adopted and sizes changed los
                      {kResize, Side::kCpu, 0, 0, 2},
                      {kRead},
                      {kReadWrite, Side::kGpu}});
-  SUCCEED();
 }
 
 }  // namespace
