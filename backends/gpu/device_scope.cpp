@@ -4,8 +4,8 @@
 
 #include "backends/gpu/current_device.hpp"
 #include "backends/gpu/per_stream.hpp"
-#include "ferry/detail/execution_space.hpp"
 #include "ferry/error.hpp"
+#include "ferry/kokkos/execution_space.hpp"
 
 namespace ferry::detail {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <atomic>
 
-#include "ferry/detail/execution_space.hpp"
 #include "ferry/kernels.hpp"
+#include "ferry/kokkos/execution_space.hpp"
 #include "ferry/log.hpp"
 
 namespace ferry {

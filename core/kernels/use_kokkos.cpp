@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "ferry/backend.hpp"
-#include "ferry/detail/execution_space.hpp"
+#include "ferry/kokkos/execution_space.hpp"
 
 namespace ferry::detail {
 namespace {

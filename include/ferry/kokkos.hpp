@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "ferry/detail/execution_space.hpp"
-#include "ferry/detail/host_loop.hpp"
 #include "ferry/kernels.hpp"
+#include "ferry/kokkos/execution_space.hpp"
+#include "ferry/kokkos/host_loop.hpp"
 
 /// Kernels of your own, for every device. Opt-in, for it includes Kokkos, which the first kernel initialises
 /// (and the end of the program finalises) unless the program has done so: then it was before the first

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "ferry/detail/execution_space.hpp"
 #include "ferry/detail/instruction_set.hpp"
+#include "ferry/kokkos/execution_space.hpp"
 
 // Clang finds out at run time, and warns of a promise that it cannot use.
 #if defined(__GNUC__) && !defined(__clang__)
