@@ -1,98 +1,99 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a Blob costs beside its elements.
+// What does a Blob cost beside its elements, and a copy of them beside memcpy?
 #include "ferry/blob.hpp"
 
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
+
+#include "bench/compare.hpp"
 
 namespace {
 
-ferry::Device& Host() {
-  static ferry::Device& device = *ferry::MakeDevice("host").release();
-  return device;
-}
+using ferry::Blob;
 
-void ReshapeToTheSameShape(benchmark::State& state) {
-  ferry::Blob<float> blob({64, 3, 224, 224}, Host());
-  for (auto _ : state) {
-    blob.Reshape({64, 3, 224, 224});
-    benchmark::DoNotOptimize(blob.data().get());
+/// The least that Caffe's Blob does: a shape, its product, and two memories that are not touched.
+class Plain {
+ public:
+  explicit Plain(const std::vector<int>& shape) { Reshape(shape); }
+
+  void Reshape(const std::vector<int>& shape) {
+    shape_.resize(shape.size());
+    count_ = 1;
+    for (std::size_t i = 0; i < shape.size(); ++i) count_ *= shape_[i] = shape[i];
+    if (count_ <= capacity_) return;
+    capacity_ = count_;
+    data_ = std::make_shared<Memory>();
+    diff_ = std::make_shared<Memory>();
   }
-}
-BENCHMARK(ReshapeToTheSameShape);
 
-void ReshapeToTheSameVectorOfInts(benchmark::State& state) {
-  ferry::Blob<float> blob({64, 3, 224, 224}, Host());
+ private:
+  struct Memory {
+    void *cpu = nullptr, *gpu = nullptr;
+  };
+  std::vector<int> shape_;
+  std::int64_t count_ = 0, capacity_ = 0;
+  std::shared_ptr<Memory> data_, diff_;
+};
+
+void Shapes(ferry::Device& host) {
   const std::vector<int> shape{64, 3, 224, 224};
-  for (auto _ : state) {
-    blob.Reshape(shape);
-    benchmark::DoNotOptimize(blob.data().get());
-  }
+  static Blob<float> blob(shape, host), changing(shape, host);
+  static Plain plain(shape);
+  const auto reference = [shape] { plain.Reshape(shape); };
+  bench::Compare(
+      "Reshape to the same shape, at most 10 ns", 0,
+      [] {
+        blob.Reshape({64, 3, 224, 224});
+      },
+      reference);
+  bench::Compare(
+      "Reshape to the same vector<int>, at most 10 ns", 0, [shape] { blob.Reshape(shape); }, reference);
+  bench::Compare(
+      "Reshape to half and back", 0,
+      [] {
+        changing.Reshape({32, 3, 224, 224});
+        changing.Reshape({64, 3, 224, 224});
+      },
+      [shape, half = std::vector<int>{32, 3, 224, 224}] {
+        plain.Reshape(half);
+        plain.Reshape(shape);
+      });
+  bench::Compare(
+      "construct, shape, destroy, at most 150 ns", 0,
+      [&host] {
+        benchmark::DoNotOptimize(Blob<float>({64, 3, 224, 224}, host).data().get());
+      },
+      [] {
+        Plain made({64, 3, 224, 224});
+        benchmark::DoNotOptimize(&made);
+      });
 }
-BENCHMARK(ReshapeToTheSameVectorOfInts);
 
-void ReshapeWithinTheCapacity(benchmark::State& state) {
-  ferry::Blob<float> blob({64, 3, 224, 224}, Host());
-  for (auto _ : state) {
-    blob.Reshape({32, 3, 224, 224});
-    blob.Reshape({64, 3, 224, 224});
-    benchmark::DoNotOptimize(blob.data().get());
-  }
+void Copies(ferry::Device& host, std::size_t bytes, const std::string& size) {
+  const auto filled = [&](int value) {
+    auto blob = std::make_shared<Blob<char>>(ferry::Shape{static_cast<std::int64_t>(bytes)}, host);
+    std::memset(blob->overwrite_cpu_data(), value, bytes);
+    return blob;
+  };
+  const auto source = filled(1), destination = filled(2);
+  const char* const from = source->cpu_data();
+  char* const to = destination->mutable_cpu_data();
+  bench::Compare(
+      "CopyFrom, memcpy/" + size, 0.95, [=] { destination->CopyFrom(*source); },
+      [=] { std::memcpy(to, from, bytes); });
 }
-BENCHMARK(ReshapeWithinTheCapacity);
-
-void ConstructShapeDestroy(benchmark::State& state) {
-  ferry::Device& device = Host();
-  for (auto _ : state) {
-    const ferry::Blob<float> blob({64, 3, 224, 224}, device);
-    benchmark::DoNotOptimize(blob.data().get());
-  }
-}
-BENCHMARK(ConstructShapeDestroy);
-
-void CopyFrom(benchmark::State& state) {
-  const std::int64_t count = state.range(0) / static_cast<std::int64_t>(sizeof(float));
-  ferry::Blob<float> source({count}, Host()), destination({count}, Host());
-  std::memset(source.overwrite_cpu_data(), 1, static_cast<std::size_t>(state.range(0)));
-  std::memset(destination.overwrite_cpu_data(), 2, static_cast<std::size_t>(state.range(0)));
-  for (auto _ : state) destination.CopyFrom(source);
-  state.SetBytesProcessed(state.iterations() * state.range(0));
-}
-void CopyFromReference(benchmark::State& state) {
-  const auto bytes = static_cast<std::size_t>(state.range(0));
-  const std::vector<char> source(bytes, 1);
-  std::vector<char> destination(bytes, 2);
-  for (auto _ : state) {
-    std::memcpy(destination.data(), source.data(), bytes);
-    benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(state.iterations() * state.range(0));
-}
-BENCHMARK(CopyFrom)->Arg(64 << 10)->Arg(64 << 20);
-BENCHMARK(CopyFromReference)->Arg(64 << 10)->Arg(64 << 20);
-
-void FirstOverwrite(benchmark::State& state) {
-  const std::int64_t count = 25'000'000;
-  for (auto _ : state) {
-    ferry::Blob<float> blob({count}, Host());
-    std::memset(blob.overwrite_cpu_data(), 1, count * sizeof(float));
-  }
-  state.SetBytesProcessed(state.iterations() * count * static_cast<std::int64_t>(sizeof(float)));
-}
-void FirstOverwriteReference(benchmark::State& state) {
-  const std::size_t bytes = 100'000'000;
-  for (auto _ : state) {
-    const std::unique_ptr<void, decltype(&std::free)> memory(std::malloc(bytes), &std::free);
-    std::memset(memory.get(), 1, bytes);
-    benchmark::DoNotOptimize(memory.get());
-    benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes));
-}
-BENCHMARK(FirstOverwrite)->Unit(benchmark::kMillisecond);
-BENCHMARK(FirstOverwriteReference)->Unit(benchmark::kMillisecond);
 
 }  // namespace
+
+int main(int argc, char** argv) {
+  static const auto host = ferry::MakeDevice("host");
+  Shapes(*host);
+  Copies(*host, 64U << 10, "64KiB");
+  Copies(*host, 64U << 20, "64MiB");
+  return bench::Run(argc, argv);
+}

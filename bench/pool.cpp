@@ -3,14 +3,15 @@
 #include <benchmark/benchmark.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backends/host/host_device.hpp"
+#include "bench/compare.hpp"
 #include "ferry/pooled_device.hpp"
 
 namespace {
 
-using ferry::Device;
 using ferry::MemoryKind;
 using ferry::PooledDevice;
 using ferry::StreamHandle;
@@ -38,40 +39,35 @@ class List {
   std::vector<void*> free_;
 };
 
-/// One allocation and its end, while `free` others wait to be used.
+/// One allocation and its end, while `free` other blocks wait to be used.
 template <class Pool>
-void AllocateAndFree(benchmark::State& state, Pool& pool, MemoryKind kind) {
-  std::vector<void*> blocks(static_cast<std::size_t>(state.range(0)));
-  for (void*& block : blocks) block = pool.Allocate(kind, kBytes, kMain);
-  for (void* const block : blocks) pool.Deallocate(kind, block, kBytes, kMain);
-  for (auto _ : state) {
-    void* const block = pool.Allocate(kind, kBytes, kMain);
+auto AllocateAndFree(const std::shared_ptr<Pool>& pool, MemoryKind kind, std::size_t free) {
+  std::vector<void*> blocks(free);
+  for (void*& block : blocks) block = pool->Allocate(kind, kBytes, kMain);
+  for (void* const block : blocks) pool->Deallocate(kind, block, kBytes, kMain);
+  return [pool, kind] {
+    void* const block = pool->Allocate(kind, kBytes, kMain);
     benchmark::DoNotOptimize(block);
-    pool.Deallocate(kind, block, kBytes, kMain);
-  }
+    pool->Deallocate(kind, block, kBytes, kMain);
+  };
 }
 
-void BM_Reference(benchmark::State& state) {
-  List list;
-  AllocateAndFree(state, list, MemoryKind::kManaged);
+/// Device memory has an event for each block.
+void Pooled(MemoryKind kind, const std::string& name) {
+  const auto pool = [&](std::size_t free) {
+    return AllocateAndFree(std::make_shared<PooledDevice>(std::make_unique<HostDevice>()), kind, free);
+  };
+  constexpr double kNothing = 0, kFlat = 0.8;
+  bench::Compare(name + ", 10 free, at most 60 ns/list", kNothing, pool(10),
+                 AllocateAndFree(std::make_shared<List>(), kind, 10));
+  bench::Compare(name + ", 1000 free/10 free", kFlat, pool(1'000), pool(10));
+  bench::Compare(name + ", 65536 free/10 free", kFlat, pool(65'536), pool(10));
 }
-void BM_HostWithoutPool(benchmark::State& state) {
-  HostDevice device;
-  AllocateAndFree(state, device, MemoryKind::kManaged);
-}
-void BM_PooledHostMemory(benchmark::State& state) {
-  PooledDevice pool(std::make_unique<HostDevice>());
-  AllocateAndFree<Device>(state, pool, MemoryKind::kManaged);
-}
-/// With an event for each block.
-void BM_PooledDeviceMemory(benchmark::State& state) {
-  PooledDevice pool(std::make_unique<HostDevice>());
-  AllocateAndFree<Device>(state, pool, MemoryKind::kDevice);
-}
-
-BENCHMARK(BM_Reference)->Arg(10)->Arg(65'536);
-BENCHMARK(BM_HostWithoutPool)->Arg(10);
-BENCHMARK(BM_PooledHostMemory)->Arg(10)->Arg(1'000)->Arg(65'536);
-BENCHMARK(BM_PooledDeviceMemory)->Arg(10)->Arg(1'000)->Arg(65'536);
 
 }  // namespace
+
+int main(int argc, char** argv) {
+  Pooled(MemoryKind::kManaged, "host memory");
+  Pooled(MemoryKind::kDevice, "device memory");
+  return bench::Run(argc, argv);
+}
