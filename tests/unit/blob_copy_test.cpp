@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <vector>
 
 #include "ferry/blob.hpp"
 #include "ferry/error.hpp"
 #include "tests/unit/blob_world.hpp"
 
-namespace ferry {
+namespace ferry::testing {
 namespace {
-
-using Catch::Matchers::Message;
-using testing::BlobWorld;
-using testing::Counted;
-using testing::Data;
-using testing::Diff;
-using testing::EachWorld;
-using testing::Fill;
-using testing::FillDiff;
-using testing::ToGpu;
 
 enum class Where { kNowhere, kCpu, kGpu, kBoth };
 
@@ -159,4 +148,4 @@ TEST_CASE("a source of another shape is an error without reshape, though the cou
 }
 
 }  // namespace
-}  // namespace ferry
+}  // namespace ferry::testing

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <functional>
 #include <limits>
@@ -12,18 +11,8 @@
 #include "ferry/proto.hpp"
 #include "tests/unit/blob_world.hpp"
 
-namespace ferry {
+namespace ferry::testing {
 namespace {
-
-using Catch::Matchers::Message;
-using testing::BlobWorld;
-using testing::Counted;
-using testing::Data;
-using testing::Diff;
-using testing::EachWorld;
-using testing::Fill;
-using testing::FillDiff;
-using testing::ToGpu;
 
 /// Six elements of data and diff; what a call that threw must have left as it was.
 struct Victim {
@@ -213,4 +202,4 @@ TEST_CASE("a runtime call that fails in ShrinkToFit leaves the blob as it was") 
 }
 
 }  // namespace
-}  // namespace ferry
+}  // namespace ferry::testing

@@ -6,17 +6,8 @@
 #include "ferry/blob.hpp"
 #include "tests/unit/blob_world.hpp"
 
-namespace ferry {
+namespace ferry::testing {
 namespace {
-
-using testing::BlobWorld;
-using testing::Counted;
-using testing::Data;
-using testing::Diff;
-using testing::EachWorld;
-using testing::Fill;
-using testing::FillDiff;
-using testing::ToGpu;
 
 template <class T>
 concept HasMathematics =
@@ -118,4 +109,4 @@ TEST_CASE("sums keep float64 totals") {
 }
 
 }  // namespace
-}  // namespace ferry
+}  // namespace ferry::testing

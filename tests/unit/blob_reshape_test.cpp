@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <stdexcept>
 #include <vector>
 
@@ -7,17 +6,8 @@
 #include "ferry/error.hpp"
 #include "tests/unit/blob_world.hpp"
 
-namespace ferry {
+namespace ferry::testing {
 namespace {
-
-using testing::BlobWorld;
-using testing::Counted;
-using testing::Data;
-using testing::Diff;
-using testing::EachWorld;
-using testing::Fill;
-using testing::FillDiff;
-using testing::ToGpu;
 
 TEST_CASE("a blob that shrinks and grows within its capacity keeps what stayed and reads zeros beyond") {
   const EachWorld world;
@@ -189,4 +179,4 @@ TEST_CASE("a blob of no elements that shares storage does not clear the other's 
 }
 
 }  // namespace
-}  // namespace ferry
+}  // namespace ferry::testing

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <catch2/catch_template_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -13,17 +12,8 @@
 #include "ferry/error.hpp"
 #include "tests/unit/blob_world.hpp"
 
-namespace ferry {
+namespace ferry::testing {
 namespace {
-
-using Catch::Matchers::Message;
-using testing::BlobWorld;
-using testing::Counted;
-using testing::Data;
-using testing::Diff;
-using testing::EachWorld;
-using testing::Fill;
-using testing::FillDiff;
 
 TEST_CASE("a blob without a shape has no elements, no storage and null pointers") {
   Blob<float> blob;
@@ -260,4 +250,4 @@ TEST_CASE("a device pointer given to a blob is its data") {
 }
 
 }  // namespace
-}  // namespace ferry
+}  // namespace ferry::testing

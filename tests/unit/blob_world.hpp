@@ -4,6 +4,7 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -16,6 +17,8 @@
 #include "ferry/statistics_device.hpp"
 
 namespace ferry::testing {
+
+using Catch::Matchers::Message;
 
 /// A fresh simulated machine and one device of it or the host. What the machine found wrong fails the test.
 class BlobWorld {

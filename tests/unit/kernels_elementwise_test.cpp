@@ -6,13 +6,8 @@
 
 #include "tests/unit/kernels_world.hpp"
 
-namespace ferry {
+namespace ferry::testing {
 namespace {
-
-using testing::Elements;
-using testing::Everywhere;
-using testing::Numbers;
-using testing::World;
 
 /// Whether `actual` is `exact`, as far as T and one rounding more can say it.
 template <class T>
@@ -47,7 +42,7 @@ void CheckElementwise(const World& world, std::int64_t n) {
 TEMPLATE_TEST_CASE("Scale, Axpy and Axpby agree with long double for every length", "[kernels]", float,
                    double) {
   const World world(Everywhere());
-  for (const std::int64_t n : testing::Sizes()) CheckElementwise<TestType>(world, n);
+  for (const std::int64_t n : Sizes()) CheckElementwise<TestType>(world, n);
 }
 
 template <class T>
@@ -141,4 +136,4 @@ TEST_CASE("A negative count is refused, and none does nothing, even of null", "[
 }
 
 }  // namespace
-}  // namespace ferry
+}  // namespace ferry::testing

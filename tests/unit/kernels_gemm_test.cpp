@@ -8,13 +8,8 @@
 #include "ferry/error.hpp"
 #include "tests/unit/kernels_world.hpp"
 
-namespace ferry {
+namespace ferry::testing {
 namespace {
-
-using testing::Elements;
-using testing::Everywhere;
-using testing::Numbers;
-using testing::World;
 
 struct Case {
   Transpose a, b;
@@ -147,4 +142,4 @@ TEST_CASE("Gemm has the same bits each time", "[kernels]") {
 }
 
 }  // namespace
-}  // namespace ferry
+}  // namespace ferry::testing

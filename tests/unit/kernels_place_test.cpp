@@ -13,13 +13,8 @@
 #include "ferry/log.hpp"
 #include "tests/unit/kernels_world.hpp"
 
-namespace ferry {
+namespace ferry::testing {
 namespace {
-
-using testing::Elements;
-using testing::Everywhere;
-using testing::Numbers;
-using testing::World;
 
 /// Says that it is another backend's, whose kernels no Kokkos here has.
 class ForeignDevice final : public ForwardingDevice {
@@ -214,4 +209,4 @@ TEST_CASE("A loop of the user's own runs each index once", "[kernels]") {
 }
 
 }  // namespace
-}  // namespace ferry
+}  // namespace ferry::testing

@@ -9,13 +9,8 @@
 #include "ferry/detail/instruction_set.hpp"
 #include "tests/unit/kernels_world.hpp"
 
-namespace ferry {
+namespace ferry::testing {
 namespace {
-
-using testing::Elements;
-using testing::Everywhere;
-using testing::Numbers;
-using testing::World;
 
 struct Exact {
   long double asum = 0, sumsq = 0, dot = 0, dot_magnitude = 0;
@@ -39,7 +34,7 @@ TEMPLATE_TEST_CASE("Asum, Sumsq and Dot agree with long double for every length"
   using T = TestType;
   const World world(Everywhere());
   const long double most = std::is_same_v<T, float> ? 1.2e-7L : 1e-14L;
-  for (const std::int64_t n : testing::Sizes()) {
+  for (const std::int64_t n : Sizes()) {
     CAPTURE(n);
     const std::vector<T> x = Numbers<T>(n, 4), y = Numbers<T>(n, 5);
     const Elements<T> ex(world, x), why(world, y);
@@ -145,4 +140,4 @@ TEST_CASE("Each instruction set that this processor has sums right", "[kernels]"
 }
 
 }  // namespace
-}  // namespace ferry
+}  // namespace ferry::testing

@@ -2,7 +2,6 @@
 #include "ferry/proto.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -12,18 +11,8 @@
 #include "ferry/error.hpp"
 #include "tests/unit/blob_world.hpp"
 
-namespace ferry {
+namespace ferry::testing {
 namespace {
-
-using Catch::Matchers::Message;
-using testing::BlobWorld;
-using testing::Counted;
-using testing::Data;
-using testing::Diff;
-using testing::EachWorld;
-using testing::Fill;
-using testing::FillDiff;
-using testing::ToGpu;
 
 BlobProto Proto(const std::vector<int>& dims, int elements, float first = 1) {
   BlobProto proto;
@@ -230,4 +219,4 @@ TEST_CASE("a blob that no message can have is an error, and the message stays") 
 }
 
 }  // namespace
-}  // namespace ferry
+}  // namespace ferry::testing
