@@ -44,11 +44,12 @@ void* SyncedMemory::Reach(Side side, Access access, const Stream& on) const {
       HostArrives(buffer(side), access, lock);
     } else {
       step = Arrive(side, access, on);
-      if (gpu_.uses.Add(access, on) != nullptr)
-        gpu_.uses.FoldOrphans([&] { gpu_ready_ = StreamHandle::kNone; });
       // The caller's bytes have been read when this returns. A copy on its way to them concerns nobody here.
       while (cpu_.adopted() && cpu_.uses.LastWrite() == nullptr && HostAwaits(cpu_, Access::kReadWrite, lock))
         continue;
+      // Last, as a write that is noted has made the fast path's note go, and must not fail any more.
+      if (gpu_.uses.Add(access, on) != nullptr)
+        gpu_.uses.FoldOrphans([&] { gpu_ready_ = StreamHandle::kNone; });
     }
   }
   Publish(side, access, on);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls that fail, and what is told of those that do not.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 #include <optional>
@@ -104,6 +105,37 @@ TEST_CASE("a stream that was folded before a call failed is not taken for anothe
   f.device.Take();
   f.memory->gpu_data(next);
   CHECK_FALSE(f.device.Take().empty());
+}
+
+TEST_CASE("a reader on the fast path is waited for though a write failed before, wherever it failed") {
+  bool failed = true;
+  for (int nth = 1; failed; ++nth) {
+    Fixture f;
+    SyncedMemory other(4, f.device);
+    other.overwrite_gpu_data();
+    unsigned char mine[4];
+    f.memory->set_cpu_data(mine);
+    f.memory->overwrite_gpu_data(f.a);
+    f.memory->Prefetch(Side::kCpu, f.a);
+    f.device.FailAt(3);  // the event on a, the main stream's wait for it, and the copy
+    CHECK_THROWS_AS(f.memory->Assign(other, 4), DeviceError);
+    f.memory->gpu_data(f.b);  // does not wait on the host for a copy to bytes that have one on its way
+    f.memory->cpu_data();
+    f.device.FailAt(nth);
+    try {
+      f.memory->mutable_gpu_data(f.a);
+      failed = false;
+    } catch (const DeviceError&) {
+    }
+    f.device.FailAt(0);
+    f.memory->gpu_data(f.b);
+    f.device.Take();
+    f.memory->mutable_gpu_data(f.a);
+    const Calls calls = f.device.Take();
+    CHECK(std::any_of(calls.begin(), calls.end(), [](const std::string& call) {
+      return call.starts_with("record") && call.ends_with("on s2");
+    }));
+  }
 }
 
 struct Observed {
