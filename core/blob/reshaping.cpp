@@ -2,7 +2,6 @@
 #include "core/blob/reshaping.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace ferry::detail {
 
@@ -25,16 +24,14 @@ Reshaping::~Reshaping() {
     if (change.fresh == nullptr) change.storage->Resize(change.size);
 }
 
-void* Reshaping::Write(Part part, Side side, Access access) {
+void* Reshaping::Write(Part part, Access access) {
   Change& change = changes_[static_cast<std::size_t>(part)];
   SyncedMemory& memory = change.target();
   // Growth can be undone if the access fails, and a cut can not: the larger size first, the new one at last.
   memory.Resize(std::max(memory.size(), after_));
   const bool others_bytes = !change.sole() && memory.size() > after_;
   const bool overwrite = (access == Access::kOverwrite && !others_bytes) || change.fresh != nullptr;
-  void* const ptr = side == Side::kCpu
-                        ? (overwrite ? memory.overwrite_cpu_data() : memory.mutable_cpu_data())
-                        : (overwrite ? memory.overwrite_gpu_data() : memory.mutable_gpu_data());
+  void* const ptr = overwrite ? memory.overwrite_cpu_data() : memory.mutable_cpu_data();
   change.keep = after_;
   return ptr;
 }
@@ -43,20 +40,8 @@ void Reshaping::Copy(Part part, const SyncedMemory& from) {
   Change& change = changes_[static_cast<std::size_t>(part)];
   SyncedMemory& to = change.target();
   if (after_ == 0 || &from == &to) return;
-  if (change.sole() || to.size() <= after_) {
-    to.Assign(from, after_);
-    change.keep = after_;
-    return;
-  }
-  // Bytes lent to a unified device may be none that it copies.
-  const bool on_gpu =
-      Holds(from.head(), Side::kGpu) && &from.device() == &to.device() && !to.device().properties().unified;
-  const void* const src = on_gpu ? from.gpu_data() : from.cpu_data();
-  void* const dst = Write(part, on_gpu ? Side::kGpu : Side::kCpu, Access::kReadWrite);
-  if (on_gpu)
-    to.device().Copy(CopyKind::kDeviceToDevice, dst, src, after_, Stream::Main(to.device()).handle());
-  else
-    std::memcpy(dst, src, after_);
+  to.Assign(from, after_, change.sole() ? SyncedMemory::Rest::kDropped : SyncedMemory::Rest::kKept);
+  change.keep = after_;
 }
 
 void Reshaping::Commit() noexcept {

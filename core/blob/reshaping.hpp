@@ -28,10 +28,10 @@ class Reshaping {
   Reshaping(const Reshaping&) = delete;
   Reshaping& operator=(const Reshaping&) = delete;
 
-  /// The first `after` bytes as they will be, for a caller that writes them all. With kReadWrite the old ones
+  /// The first `after` bytes as they will be, for a host that writes them all. With kReadWrite the old ones
   /// survive if a later step throws.
-  void* Write(Part part, Side side, Access access);
-  /// The same with the bytes of `from`, where they are.
+  void* Write(Part part, Access access);
+  /// They become those of `from`, where these are.
   void Copy(Part part, const SyncedMemory& from);
 
   void Commit() noexcept;

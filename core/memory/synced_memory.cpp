@@ -91,13 +91,15 @@ void SyncedMemory::Resize(std::size_t size) {
   for (Buffer* buffer : {&cpu_, &gpu_}) buffer->extent = std::min(buffer->extent, size);
 }
 
-void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size) {
+void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest rest) {
   RequireRoom(size, "Assign");
   if (size > source.size_) throw std::length_error("SyncedMemory::Assign: more bytes than the source has");
-  if (size == 0 || source.head() == UNINITIALIZED) {
+  const bool partly = rest == Rest::kKept && size < size_;
+  if (!partly && (size == 0 || source.head() == UNINITIALIZED)) {
     Resize(0);
     return Resize(size);
   }
+  if (size == 0) return;
   // A device's copies are between blocks of its own, and a unified one's lent bytes may be any that it can
   // reach.
   const auto lent = [](const SyncedMemory& memory) {
@@ -108,6 +110,7 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size) {
       &source.device_ == &device_ && Holds(source.head(), Side::kGpu) && !lent(source) && !lent(*this);
   const Side side = on_gpu ? Side::kGpu : Side::kCpu;
   const void* const from = side == Side::kGpu ? source.gpu_data(main_) : source.cpu_data();
+  if (partly) Reach(side, Access::kRead, main_);
   Lock lock(mutex_);
   sole_ = StreamHandle::kNone;
   const Head before = head_;
@@ -124,7 +127,7 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size) {
     while (HostAwaits(here, Access::kOverwrite, lock)) continue;
     std::memcpy(here.ptr, from, size);
   }
-  size_ = size;
+  if (!partly) size_ = size;
   Publish(side, Access::kOverwrite, main_);
   detail::Observe({this, 0, before, side, Access::kOverwrite, Action::kNone, head_});
 }

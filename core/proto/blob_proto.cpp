@@ -79,9 +79,8 @@ void Blob<T>::FromProto(const BlobProto& proto, bool reshape)
     // Of the two accesses, the first must lose nothing if the second fails.
     const bool both = diff.size() != 0;
     void* const data_out =
-        reshaping.Write(Reshaping::Part::kData, Side::kCpu, both ? Access::kReadWrite : Access::kOverwrite);
-    if (both)
-      diff.CopyTo(static_cast<T*>(reshaping.Write(Reshaping::Part::kDiff, Side::kCpu, Access::kOverwrite)));
+        reshaping.Write(Reshaping::Part::kData, both ? Access::kReadWrite : Access::kOverwrite);
+    if (both) diff.CopyTo(static_cast<T*>(reshaping.Write(Reshaping::Part::kDiff, Access::kOverwrite)));
     data.CopyTo(static_cast<T*>(data_out));
   }
   Commit(shape, reshaping);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 
@@ -88,12 +89,15 @@ class SyncedMemory {
   /// is copied, allocated or waited for. Counts as a non-const access. Throws std::length_error beyond the
   /// capacity.
   void Resize(std::size_t size);
-  /// Becomes the first `size` bytes of `source`, another memory, which has as many; copied where they are, on
-  /// the main stream if that is the GPU or both sides; between devices, and for bytes given to a unified
-  /// device, by way of the host. Counts as a non-const access, and as a read of `source`. One that throws
-  /// leaves the bytes as they were, but where only the GPU, or a unified device's one buffer, had them and
-  /// the device has made a copy that it says failed. Throws std::length_error beyond the capacity.
-  void Assign(const SyncedMemory& source, std::size_t size);
+  /// What becomes of the bytes beyond those that Assign copies.
+  enum class Rest : std::uint8_t { kDropped, kKept };
+  /// Becomes the first `size` bytes of `source`, another memory, which has as many, and of its own the rest,
+  /// if that is kept. Copied where they are, on the main stream if that is the GPU or both sides; between
+  /// devices, and for bytes given to a unified device, by way of the host. Counts as a non-const access, and
+  /// as a read of `source`. One that throws leaves the bytes as they were, but where only the GPU, or a
+  /// unified device's one buffer, had them and the device has made a copy that it says failed. Throws
+  /// std::length_error beyond the capacity.
+  void Assign(const SyncedMemory& source, std::size_t size, Rest rest = Rest::kDropped);
 
  private:
   struct Buffer {

@@ -205,5 +205,6 @@ MUTATIONS = [
      "the host is in place after an Assign that failed"),
     (MEMORY, "    if (head_ == SYNCED && !unified_) head_ = HEAD_AT_CPU;\n", "",
      "an Assign that failed leaves other bytes on either side"),
-    (MEMORY, "  size_ = size;\n  Publish(", "  Publish(", "Assign keeps the size"),
+    (MEMORY, "  if (partly) Reach(side, Access::kRead, main_);\n", "", "Assign keeps bytes that are not current"),
+    (MEMORY, "  if (!partly) size_ = size;\n", "", "Assign keeps the size"),
 ]

@@ -84,7 +84,7 @@ void World::Apply(const Step& step) {
   const bool assigns = step.verb == Verb::kAssign;
   const bool may_lose = assigns && before == Head::SYNCED && head() == Head::HEAD_AT_CPU;
   if (LostASide(before, head()) && !may_lose) Wrong("a failed access took a side away");
-  const bool spoilt = assigns && (before == Head::HEAD_AT_GPU || device_->properties().unified);
+  const bool spoilt = assigns && (head() == Head::HEAD_AT_GPU || device_->properties().unified);
   if (options_.again || spoilt) Try(step);
 }
 
@@ -175,8 +175,9 @@ void World::Assign(const Step& step, Slot& slot) {
   Flush(slot);
   const std::size_t most = std::min(slot.memory->capacity(), source.model.size);
   const std::size_t size = step.amount % (most + 1);
-  slot.memory->Assign(*source.memory, size);
-  slot.model.size = size;
+  const bool keeps = step.amount / 64 % 2 == 1;
+  slot.memory->Assign(*source.memory, size, keeps ? SyncedMemory::Rest::kKept : SyncedMemory::Rest::kDropped);
+  slot.model.size = keeps ? std::max(size, slot.model.size) : size;
   std::copy_n(source.model.bytes.begin(), size, slot.model.bytes.begin());
 }
 

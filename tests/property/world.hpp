@@ -21,7 +21,7 @@ enum class Verb : std::uint8_t {
   kPrefetch,
   kResize,      ///< to `amount` bytes, within the capacity
   kAdopt,       ///< bytes of the caller's; `amount` draws their kind
-  kAssign,      ///< from the next memory, if there is one; `amount` draws the size
+  kAssign,      ///< from the next memory, if there is one; `amount` draws size and Rest
   kRenew,       ///< the memory dies, and a new one of `amount` bytes takes its place
   kNewStream,   ///< another stream, if there are not many
   kDropStream,  ///< the stream dies, unless it is the main one

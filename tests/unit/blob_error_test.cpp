@@ -174,6 +174,21 @@ TEST_CASE("a runtime call that fails in CopyFrom leaves the blob as it was") {
   });
 }
 
+TEST_CASE("a copy into a part of shared storage that fails when it is done leaves the cpu its bytes") {
+  const BlobWorld world({.fail_at = 3, .fail_call = "MemcpyAsync", .fail_late = true});
+  Blob<float> whole({9}, world.device()), part({9}, world.device()), source({6}, world.device());
+  part.ShareData(whole);
+  part.Reshape({6});
+  Fill(whole);
+  whole.gpu_data();
+  Fill(source, 50.f);
+  source.gpu_data();
+  CHECK_THROWS_AS(part.CopyFrom(source), DeviceError);
+  CHECK(Data(whole) == Counted<float>(9));
+  part.CopyFrom(source);
+  CHECK(Data(whole) == std::vector<float>{50, 51, 52, 53, 54, 55, 7, 8, 9});
+}
+
 TEST_CASE("a runtime call that fails in FromProto leaves the blob as it was") {
   const int count = GENERATE(6, 3, 9);
   BlobProto proto;

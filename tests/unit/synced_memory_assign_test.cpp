@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Assign: where it copies, what waits for what, and what is left when a call fails.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 #include <stdexcept>
@@ -55,6 +56,21 @@ TEST_CASE("Assign brings the source's bytes to either side, wherever the two mem
             CHECK((cpu_first ? f.Cpu() : f.Gpu()) == expected);
             CHECK((cpu_first ? f.Gpu() : f.Cpu()) == expected);
             CHECK(f.source.head() == from);
+          }
+}
+
+TEST_CASE("Assign keeps the rest of its own bytes where it is asked to") {
+  for (const bool unified : {false, true})
+    for (const bool cpu_first : {false, true})
+      for (const Head from : kHeads)
+        for (const Head to : kHeads)
+          for (const std::size_t size : {0U, 1U, 4U}) {
+            Fixture f(from, to, unified);
+            f.target.Assign(f.source, size, SyncedMemory::Rest::kKept);
+            std::vector expected(4, to == UNINITIALIZED ? 0 : 3);
+            std::fill_n(expected.begin(), size, from == UNINITIALIZED ? 0 : 7);
+            CHECK((cpu_first ? f.Cpu() : f.Gpu()) == expected);
+            CHECK((cpu_first ? f.Gpu() : f.Cpu()) == expected);
           }
 }
 
