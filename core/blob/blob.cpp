@@ -91,6 +91,11 @@ const SyncedMemory& Blob<T>::ShapeMemory() const {
 }
 
 template <class T>
+void Blob<T>::RequireShape(const char* call) const {
+  if (data_ == nullptr) throw ShapeError(std::string(call) + ": a blob without a shape");
+}
+
+template <class T>
 void Blob<T>::Swap(Blob& other) noexcept {
   std::swap(device_, other.device_);
   std::swap(shape_, other.shape_);

@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <ranges>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -257,19 +256,18 @@ class Blob {
   const std::shared_ptr<SyncedMemory>& Shareable(const std::shared_ptr<SyncedMemory>& storage,
                                                  const Blob& with, const char* call) const;
   const SyncedMemory& ShapeMemory() const;
+  void RequireShape(const char* call) const;
   void Swap(Blob& other) noexcept;
 
   std::int64_t LegacyOffset(const std::array<std::int64_t, 4>& index, detail::Bound bound,
                             const char* call) const {
+    if (bound == detail::Bound::kInside) RequireShape(call);
     return detail::Offset(std::array{num(), channels(), height(), width()}, index, bound, call);
   }
   template <class R>
-  std::int64_t Offset(const R& range, detail::Bound bound, const char* call) const {
-    std::array<std::int64_t, kMaxBlobAxes + 1> index;  // one more, so that too many are seen
-    std::size_t axes = 0;
-    for (const auto i : range)
-      if (axes < index.size()) index[axes++] = static_cast<std::int64_t>(i);
-    return detail::Offset(shape_, std::span(index).first(axes), bound, call);
+  std::int64_t Offset(const R& index, detail::Bound bound, const char* call) const {
+    if (bound == detail::Bound::kInside) RequireShape(call);
+    return detail::Offset(shape_, index, bound, call);
   }
 
   Device* device_ = nullptr;  ///< null: the default one, which nobody has asked for yet

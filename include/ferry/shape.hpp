@@ -137,6 +137,14 @@ enum class Bound : std::uint8_t {
 /// Throws ShapeError, which names `call`.
 std::int64_t Offset(std::span<const std::int64_t> dims, std::span<const std::int64_t> index, Bound bound,
                     const char* call);
+template <IntegerRange R>
+std::int64_t Offset(const Shape& dims, const R& index, Bound bound, const char* call) {
+  std::array<std::int64_t, kMaxBlobAxes + 1> first;  // one more than can be, so that too many are seen
+  std::size_t axes = 0;
+  for (const auto i : index)
+    if (axes < first.size()) first[axes++] = static_cast<std::int64_t>(i);
+  return Offset(std::span(dims), std::span<const std::int64_t>(first).first(axes), bound, call);
+}
 
 }  // namespace detail
 }  // namespace ferry
