@@ -60,6 +60,20 @@ void Blob<T>::CopyFrom(const Blob& source, bool copy_diff, bool reshape) {
 }
 
 template <class T>
+void Blob<T>::set_cpu_data(T* data) {
+  auto memory = Adoptive(data, "Blob::set_cpu_data");
+  memory->set_cpu_data(data);
+  data_ = std::move(memory);
+}
+
+template <class T>
+void Blob<T>::set_gpu_data(T* data, const Stream& on) {
+  auto memory = Adoptive(data, "Blob::set_gpu_data");
+  memory->set_gpu_data(data, on);
+  data_ = std::move(memory);
+}
+
+template <class T>
 std::shared_ptr<SyncedMemory> Blob<T>::Adoptive(const T* ptr, const char* call) const {
   if (ptr == nullptr || data_ == nullptr)
     throw ShapeError(std::string(call) + ": " + (ptr == nullptr ? "a null pointer" : "a pointer") +

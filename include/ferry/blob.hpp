@@ -26,6 +26,14 @@ class BlobShape;
 namespace detail {
 class Reshaping;
 bool ShapeEquals(const Shape& shape, const BlobProto& proto);
+
+/// Mathematics on the first `count` elements of a memory, on the side where they are; both count as the GPU.
+/// Where there is none, or nobody has written it, there is nothing to do.
+template <Real T>
+double Sum(double (*kernel)(const Place&, std::int64_t, const T*), const SyncedMemory* memory,
+           std::int64_t count);
+template <Real T>
+void ScaleIn(SyncedMemory* memory, std::int64_t count, T factor);
 }  // namespace detail
 
 /// Data and diff of one shape, each in a SyncedMemory that blobs can share: Caffe's Blob.
@@ -178,16 +186,8 @@ class Blob {
 
   /// Use the caller's count() elements as the data, as SyncedMemory does. Shared storage of just that size
   /// changes for all who share it; from any other this blob departs. The diff stays.
-  void set_cpu_data(T* data) {
-    auto memory = Adoptive(data, "Blob::set_cpu_data");
-    memory->set_cpu_data(data);
-    data_ = std::move(memory);
-  }
-  void set_gpu_data(T* data, const Stream& on) {
-    auto memory = Adoptive(data, "Blob::set_gpu_data");
-    memory->set_gpu_data(data, on);
-    data_ = std::move(memory);
-  }
+  void set_cpu_data(T* data);
+  void set_gpu_data(T* data, const Stream& on);
   void set_gpu_data(T* data) { set_gpu_data(data, Stream::Main(device())); }
 
   /// Null without a shape.
@@ -212,17 +212,35 @@ class Blob {
     requires Real<T>;
   /// Sums of absolute values and of squares, with float64 totals.
   double asum_data() const
-    requires Real<T>;
+    requires Real<T>
+  {
+    return detail::Sum(Asum<T>, data_.get(), count_);
+  }
   double asum_diff() const
-    requires Real<T>;
+    requires Real<T>
+  {
+    return detail::Sum(Asum<T>, diff_.get(), count_);
+  }
   double sumsq_data() const
-    requires Real<T>;
+    requires Real<T>
+  {
+    return detail::Sum(Sumsq<T>, data_.get(), count_);
+  }
   double sumsq_diff() const
-    requires Real<T>;
+    requires Real<T>
+  {
+    return detail::Sum(Sumsq<T>, diff_.get(), count_);
+  }
   void scale_data(T factor)
-    requires Real<T>;
+    requires Real<T>
+  {
+    detail::ScaleIn(data_.get(), count_, factor);
+  }
   void scale_diff(T factor)
-    requires Real<T>;
+    requires Real<T>
+  {
+    detail::ScaleIn(diff_.get(), count_, factor);
+  }
 
   /// What Caffe wrote: legacy dims win over shape, and double_data over data. The diff changes if the message
   /// has one. Without `reshape` the shapes must be equal. Needs ferry/proto.hpp, here and below.
