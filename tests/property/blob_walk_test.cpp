@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A random walk over blobs that share storage, take other shapes, adopt bytes and copy from each other.
+// A random walk over blobs that share storage, take other shapes, adopt bytes and copy from each other, while
+// calls fail.
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <random>
 #include <sstream>
 #include <string>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "ferry/blob.hpp"
+#include "ferry/error.hpp"
 #include "scale.hpp"
 #include "world.hpp"
 
@@ -35,6 +38,9 @@ struct ModelBlob {
 
   void Reshape(std::size_t next) {
     blob.Reshape({static_cast<std::int64_t>(next)});
+    if (next != count) Resize(next);
+  }
+  void Resize(std::size_t next) {
     for (auto& part : parts) {
       if (next > part->capacity) {
         part = std::make_shared<Storage>(Storage{Bytes(next), next});
@@ -55,7 +61,8 @@ struct ModelBlob {
 
 class BlobWalk {
  public:
-  BlobWalk(const sim::Options& machine, bool stacked) : random_(static_cast<unsigned>(machine.seed)) {
+  BlobWalk(const sim::Options& machine, bool stacked)
+      : random_(static_cast<unsigned>(machine.seed)), machine_(machine) {
     sim::Reset(machine);
     device_ = MakeSim(stacked);
     streams_ = {Stream::Main(*device_), Stream(*device_), Stream(*device_)};
@@ -76,22 +83,43 @@ class BlobWalk {
  private:
   std::size_t Draw(std::size_t below) { return random_() % below; }
 
+  /// A fault strikes once. What failed is made again or given up, and then has changed nothing; but a copy
+  /// that was made and called failed may have cost elements that only the device had.
   void Step() {
+    const std::mt19937 random = random_;
+    const bool again = Draw(2) == 0;
+    try {
+      return TryStep();
+    } catch (const Error&) {
+    } catch (const std::bad_alloc&) {
+    }
+    steps_ << (again ? " failed, again:" : " failed");
+    const bool only_copy =
+        copied_to_ != nullptr && (machine_.unified || copied_to_->head() == Head::HEAD_AT_GPU);
+    if (!again && !(only_copy && machine_.fail_late)) return;
+    random_ = random;
+    Draw(2);
+    TryStep();
+  }
+
+  void TryStep() {
     const std::size_t which = Draw(blobs_.size()), other = Draw(blobs_.size()), part = Draw(2);
     ModelBlob &blob = *blobs_[which], &source = *blobs_[other];
     const std::size_t verb = Draw(16);
+    copied_to_ = nullptr;
     steps_ << "\n  " << verb << ' ' << which << ' ' << other << ' ' << part;
     if (verb < 9) return Access(blob, part, static_cast<Verb>(verb % 3));
     if (verb < 12) return blob.Reshape(Draw(20));
     if (verb == 12) return Share(blob, source, part);
     if (verb == 13) return CopyFrom(blob, source, part);
-    if (verb == 14) return Adopt(blob);
+    if (verb == 14) return Adopt(blob, part == 0);
     if (Draw(2) == 0) return ShrinkToFit(blob);
     blobs_[which] = std::make_unique<ModelBlob>(*device_);
   }
 
   void Access(ModelBlob& blob, std::size_t part, Verb verb) {
     const bool host = Draw(3) == 0;
+    if (Draw(16) == 0) streams_.back() = Stream(*device_);
     const Stream on = streams_[Draw(streams_.size())];
     std::uint8_t* const ptr = Ask(blob.blob, part == 0, verb, host, on);
     const std::size_t count = blob.count;
@@ -130,32 +158,38 @@ class BlobWalk {
     blob.parts[part] = source.parts[part];
   }
 
-  static void CopyFrom(ModelBlob& blob, ModelBlob& source, std::size_t part) {
+  void CopyFrom(ModelBlob& blob, ModelBlob& source, std::size_t part) {
+    copied_to_ = (part == 0 ? blob.blob.data() : blob.blob.diff()).get();
     blob.blob.CopyFrom(source.blob, part == 1, true);
     const Bytes& from = source.parts[part]->bytes;
     const Bytes copied(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(source.count));
-    blob.Reshape(source.count);  // the blob itself has that shape by now
+    blob.Resize(source.count);
     std::copy(copied.begin(), copied.end(), blob.parts[part]->bytes.begin());
   }
 
-  void Adopt(ModelBlob& blob) {
+  void Adopt(ModelBlob& blob, bool host) {
     if (blob.count == 0) return;
     const Bytes bytes(blob.count, ++version_);
-    lent_.push_back(Bring(blob.count));
-    std::copy(bytes.begin(), bytes.end(), lent_.back().get());
-    blob.blob.set_cpu_data(lent_.back().get());
+    const Stream on = streams_[Draw(streams_.size())];
+    lent_.push_back(Bring(blob.count, host, on));
+    std::uint8_t* const ptr = lent_.back().get();
+    const auto write = [=] { std::copy(bytes.begin(), bytes.end(), ptr); };
+    host ? write() : sim::Launch(on, {ptr}, write);
+    host ? blob.blob.set_cpu_data(ptr) : blob.blob.set_gpu_data(ptr, on);
     auto& data = blob.parts[0];
     if (data->bytes.size() != blob.count) data = std::make_shared<Storage>();
     data->capacity = blob.count;
     data->bytes = bytes;
   }
-  /// Pageable bytes, or where both sides use one buffer, such as both can use.
-  std::shared_ptr<std::uint8_t[]> Bring(std::size_t count) {
-    if (!device_->properties().unified) return std::make_shared<std::uint8_t[]>(count);
+  /// Pageable bytes or the device's, or where both sides use one buffer, such as both can use.
+  std::shared_ptr<std::uint8_t[]> Bring(std::size_t count, bool host, const Stream& on) {
+    const bool unified = device_->properties().unified;
+    if (host && !unified) return std::make_shared<std::uint8_t[]>(count);
     Device* const device = device_.get();
-    void* const ptr = device->Allocate(MemoryKind::kManaged, count, {});
-    return {static_cast<std::uint8_t*>(ptr),
-            [=](std::uint8_t* bytes) { device->Deallocate(MemoryKind::kManaged, bytes, count, {}); }};
+    const MemoryKind kind = unified ? MemoryKind::kManaged : MemoryKind::kDevice;
+    return {static_cast<std::uint8_t*>(device->Allocate(kind, count, on.handle())), [=](std::uint8_t* bytes) {
+              device->Deallocate(kind, bytes, count, device->properties().main_stream);
+            }};
   }
 
   static void ShrinkToFit(ModelBlob& blob) {
@@ -168,6 +202,8 @@ class BlobWalk {
   }
 
   std::mt19937 random_;
+  const sim::Options machine_;
+  const SyncedMemory* copied_to_ = nullptr;  ///< by the step that is being made
   std::unique_ptr<Device> device_;
   std::vector<Stream> streams_;
   std::vector<std::shared_ptr<std::uint8_t[]>> lent_;
@@ -180,8 +216,17 @@ class BlobWalk {
 TEST_CASE("a random walk over blobs never meets a wrong byte, a misuse or a leak") {
   const auto walks = static_cast<unsigned>(4000 * Scale());
   for (unsigned seed = 0; seed < walks; ++seed) {
-    const sim::Options machine{.seed = seed, .unified = seed % 4 == 3, .pageable_late = seed % 2 == 1};
-    INFO("seed " << seed);
+    sim::Options machine{.seed = seed,
+                         .unified = seed % 4 == 3,
+                         .pageable_late = seed % 2 == 1,
+                         .memory_pools = seed % 5 != 0};
+    if (seed % 8 >= 4) {
+      const bool copies = seed % 16 >= 8;
+      machine.fail_call = copies ? "MemcpyAsync" : "";
+      machine.fail_at = static_cast<long>(copies ? 1 + seed / 32 % 20 : 10 + seed / 32 % 150);
+      machine.fail_late = seed % 32 >= 16;
+    }
+    INFO("seed " << seed << ", fault " << machine.fail_at);
     REQUIRE(BlobWalk(machine, seed % 3 == 0).Run(60) == "");
   }
   std::printf("%u walks of 60 steps, of 4000\n", walks);
