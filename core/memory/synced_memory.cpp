@@ -139,7 +139,6 @@ void SyncedMemory::Adopt(Side side, void* ptr, Deleter deleter, const Stream& on
   RequireOurs(on);
   detail::UseList uses;
   if (side == Side::kGpu) uses.Note(on);
-  const Lock lock(mutex_);
   Buffer& here = buffer(side);
   Release(here);
   here.ptr = ptr;

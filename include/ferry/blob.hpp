@@ -70,9 +70,9 @@ class Blob {
   Device& device() const { return device_ != nullptr ? *device_ : DefaultDevice(); }
 
   /// Within the capacity of its storage, the blob keeps the first min(old, new) elements of data and diff, on
-  /// whichever side they are, and those that are added read as zeros; nothing is allocated, copied or waited
-  /// for. Storage whose capacity is too small is replaced, and starts from zeros. Shared storage never gets
-  /// smaller, and a blob that grows within it sees what the others have there.
+  /// whichever side they are, and those that are added read as zeros; nothing is allocated or copied, nor
+  /// waited for but a copy of gpu_shape()'s. Storage whose capacity is too small is replaced, and starts from
+  /// zeros. Shared storage never gets smaller; who grows within it sees what the others have there.
   void Reshape(const Shape& shape) {
     if (shape != shape_ || shape.count() != count_) ReshapeTo(shape);
   }

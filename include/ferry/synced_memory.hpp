@@ -65,8 +65,9 @@ class SyncedMemory {
   /// Use the caller's bytes, size() of them, from now on; the caller keeps owning them. The next set_*_data
   /// of that side, or the destructor, gives them back: host bytes when it returns, device bytes in the main
   /// stream's order. The capacity becomes size(). With a deleter, ownership passes to the memory if the call
-  /// returns, and the deleter, which must not use the memory, is called when the bytes would be given back.
-  /// On a unified device they must be bytes that both sides can use. Throws Error for a null pointer.
+  /// returns, and the deleter, which must neither throw nor use the memory, is called when the bytes would be
+  /// given back. On a unified device they must be bytes that both sides can use. Throws Error for a null
+  /// pointer.
   void set_cpu_data(void* ptr, Deleter deleter = {});
   /// `on` is the stream whose queued work writes the bytes.
   void set_gpu_data(void* ptr, const Stream& on, Deleter deleter = {});
@@ -144,7 +145,7 @@ class SyncedMemory {
   std::size_t capacity_;
   const bool unified_;  ///< one buffer serves both sides, and nothing is ever copied
   const Stream main_;
-  mutable std::mutex mutex_;  ///< guards what follows, and `sole_`; never held while a const access waits
+  mutable std::mutex mutex_;  ///< guards what follows, and `sole_`; never held while the host waits
   mutable Buffer cpu_{MemoryKind::kPinnedHost};
   mutable Buffer gpu_;
 };
