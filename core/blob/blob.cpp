@@ -24,8 +24,8 @@ std::size_t Blob<T>::Bytes(const Shape& shape, const char* call) {
 }
 
 template <class T>
-void Blob<T>::ReshapeTo(const Shape& shape) {
-  Reshaping reshaping(data_, diff_, bytes(), Bytes(shape, "Blob::Reshape"), device());
+void Blob<T>::ReshapeTo(const Shape& shape, const char* call) {
+  Reshaping reshaping(data_, diff_, bytes(), Bytes(shape, call), device());
   Commit(shape, reshaping);
 }
 
@@ -75,9 +75,8 @@ void Blob<T>::set_gpu_data(T* data, const Stream& on) {
 
 template <class T>
 std::shared_ptr<SyncedMemory> Blob<T>::Adoptive(const T* ptr, const char* call) const {
-  if (ptr == nullptr || data_ == nullptr)
-    throw ShapeError(std::string(call) + ": " + (ptr == nullptr ? "a null pointer" : "a pointer") +
-                     " for shape " + shape_string());
+  if (ptr == nullptr) FailShape("a null pointer", call);
+  if (data_ == nullptr) FailShape("a pointer", call);
   return data_->size() == bytes() ? data_ : std::make_shared<SyncedMemory>(bytes(), device());
 }
 
@@ -93,6 +92,11 @@ const std::shared_ptr<SyncedMemory>& Blob<T>::Shareable(const std::shared_ptr<Sy
 }
 
 template <class T>
+void Blob<T>::FailShape(const char* what, const char* call) const {
+  throw ShapeError(std::string(call) + ": " + what + " for shape " + shape_string());
+}
+
+template <class T>
 const SyncedMemory& Blob<T>::ShapeMemory() const {
   const std::lock_guard lock(shape_mutex_);
   if (shape_memory_ == nullptr) {
@@ -102,11 +106,6 @@ const SyncedMemory& Blob<T>::ShapeMemory() const {
     shape_memory_ = std::move(memory);
   }
   return *shape_memory_;
-}
-
-template <class T>
-void Blob<T>::RequireShape(const char* call) const {
-  if (data_ == nullptr) throw ShapeError(std::string(call) + ": a blob without a shape");
 }
 
 template <class T>
@@ -121,10 +120,15 @@ void Blob<T>::Swap(Blob& other) noexcept {
 
 template class Blob<float>;
 template class Blob<double>;
+template class Blob<long double>;
 template class Blob<bool>;
 template class Blob<char>;
 template class Blob<signed char>;
 template class Blob<unsigned char>;
+template class Blob<wchar_t>;
+template class Blob<char8_t>;
+template class Blob<char16_t>;
+template class Blob<char32_t>;
 template class Blob<short>;
 template class Blob<unsigned short>;
 template class Blob<int>;

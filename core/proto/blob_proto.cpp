@@ -90,6 +90,7 @@ template <class T>
 void Blob<T>::ToProto(BlobProto* proto, bool write_diff) const
   requires Real<T>
 {
+  if (proto == nullptr) FailShape("a null pointer", "Blob::ToProto");
   if (data_ == nullptr || count_ > std::numeric_limits<int>::max())
     throw ShapeError("Blob::ToProto: a message cannot have shape " + shape_string());
   const T* const data = cpu_data();

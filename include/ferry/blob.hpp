@@ -51,7 +51,9 @@ class Blob {
   Blob() = default;
   /// Storage comes from `device`, which must outlive it; DefaultDevice() where none is given.
   explicit Blob(Device& device) : device_(&device) {}
-  explicit Blob(const Shape& shape, Device& device = DefaultDevice()) : device_(&device) { Reshape(shape); }
+  explicit Blob(const Shape& shape, Device& device = DefaultDevice()) : device_(&device) {
+    ReshapeTo(shape, "Blob");
+  }
   template <IntegerRange R>
   explicit Blob(const R& shape, Device& device = DefaultDevice()) : Blob(Shape(shape, "Blob"), device) {}
   // NOLINTNEXTLINE(google-explicit-constructor): a list is no blob
@@ -74,7 +76,7 @@ class Blob {
   /// waited for but a copy of gpu_shape()'s. Storage whose capacity is too small is replaced, and starts from
   /// zeros. Shared storage never gets smaller; who grows within it sees what the others have there.
   void Reshape(const Shape& shape) {
-    if (shape != shape_ || shape.count() != count_) ReshapeTo(shape);
+    if (shape != shape_ || shape.count() != count_) ReshapeTo(shape, "Blob::Reshape");
   }
   template <IntegerRange R>
   void Reshape(const R& shape) {
@@ -117,14 +119,14 @@ class Blob {
   /// The dims of a blob of at most four axes; those that it lacks are 1, at the end, or for a negative axis
   /// at the beginning.
   std::int64_t LegacyShape(int axis) const { return shape_.Legacy(axis, "Blob::LegacyShape"); }
-  std::int64_t num() const { return LegacyShape(0); }
-  std::int64_t channels() const { return LegacyShape(1); }
-  std::int64_t height() const { return LegacyShape(2); }
-  std::int64_t width() const { return LegacyShape(3); }
+  std::int64_t num() const { return shape_.Legacy(0, "Blob::num"); }
+  std::int64_t channels() const { return shape_.Legacy(1, "Blob::channels"); }
+  std::int64_t height() const { return shape_.Legacy(2, "Blob::height"); }
+  std::int64_t width() const { return shape_.Legacy(3, "Blob::width"); }
 
   /// In elements. An index may equal its dim, one past the end, so that pointers to ends can be made.
   std::int64_t offset(std::int64_t n, std::int64_t c = 0, std::int64_t h = 0, std::int64_t w = 0) const {
-    return LegacyOffset({n, c, h, w}, detail::Bound::kPastEnd, "Blob::offset");
+    return Offset(Legacy{{n, c, h, w}}, detail::Bound::kPastEnd, "Blob::offset");
   }
   /// Indices that are missing are 0.
   template <IntegerRange R>
@@ -136,24 +138,24 @@ class Blob {
   }
 
   T data_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
-    return cpu_data()[LegacyOffset({n, c, h, w}, detail::Bound::kInside, "Blob::data_at")];
+    return Element(data_, Legacy{{n, c, h, w}}, "Blob::data_at");
   }
   template <IntegerRange R>
   T data_at(const R& index) const {
-    return cpu_data()[Offset(index, detail::Bound::kInside, "Blob::data_at")];
+    return Element(data_, index, "Blob::data_at");
   }
   T data_at(std::initializer_list<std::int64_t> index) const {
-    return cpu_data()[Offset(index, detail::Bound::kInside, "Blob::data_at")];
+    return Element(data_, index, "Blob::data_at");
   }
   T diff_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
-    return cpu_diff()[LegacyOffset({n, c, h, w}, detail::Bound::kInside, "Blob::diff_at")];
+    return Element(diff_, Legacy{{n, c, h, w}}, "Blob::diff_at");
   }
   template <IntegerRange R>
   T diff_at(const R& index) const {
-    return cpu_diff()[Offset(index, detail::Bound::kInside, "Blob::diff_at")];
+    return Element(diff_, index, "Blob::diff_at");
   }
   T diff_at(std::initializer_list<std::int64_t> index) const {
-    return cpu_diff()[Offset(index, detail::Bound::kInside, "Blob::diff_at")];
+    return Element(diff_, index, "Blob::diff_at");
   }
 
   /// What SyncedMemory says of each; of count() elements.
@@ -264,7 +266,7 @@ class Blob {
     return static_cast<T*>(memory->size() == bytes() ? memory->overwrite_gpu_data(on...)
                                                      : memory->mutable_gpu_data(on...));
   }
-  void ReshapeTo(const Shape& shape);
+  void ReshapeTo(const Shape& shape, const char* call);
   /// Makes the change, and takes on the shape that goes with it.
   void Commit(const Shape& shape, detail::Reshaping& reshaping) noexcept;
   static std::size_t Bytes(const Shape& shape, const char* call);
@@ -274,19 +276,28 @@ class Blob {
   const std::shared_ptr<SyncedMemory>& Shareable(const std::shared_ptr<SyncedMemory>& storage,
                                                  const Blob& with, const char* call) const;
   const SyncedMemory& ShapeMemory() const;
-  void RequireShape(const char* call) const;
   void Swap(Blob& other) noexcept;
 
-  std::int64_t LegacyOffset(const std::array<std::int64_t, 4>& index, detail::Bound bound,
-                            const char* call) const {
-    if (bound == detail::Bound::kInside) RequireShape(call);
-    return detail::Offset(std::array{num(), channels(), height(), width()}, index, bound, call);
+  struct Legacy {
+    std::array<std::int64_t, 4> index;
+  };
+  std::int64_t Offset(const Legacy& legacy, detail::Bound bound, const char* call) const {
+    const std::array dims{shape_.Legacy(0, call), shape_.Legacy(1, call), shape_.Legacy(2, call),
+                          shape_.Legacy(3, call)};
+    return detail::Offset(dims, legacy.index, bound, call);
   }
   template <class R>
   std::int64_t Offset(const R& index, detail::Bound bound, const char* call) const {
-    if (bound == detail::Bound::kInside) RequireShape(call);
     return detail::Offset(shape_, index, bound, call);
   }
+  /// An index that is refused brings no bytes to the CPU.
+  template <class Index>
+  T Element(const std::shared_ptr<SyncedMemory>& memory, const Index& index, const char* call) const {
+    const std::int64_t at = Offset(index, detail::Bound::kInside, call);
+    if (memory == nullptr) FailShape("an element", call);
+    return static_cast<const T*>(memory->cpu_data())[at];
+  }
+  [[noreturn]] void FailShape(const char* what, const char* call) const;
 
   Device* device_ = nullptr;  ///< null: the default one, which nobody has asked for yet
   Shape shape_;

@@ -53,10 +53,10 @@ class Place {
 /// where they are the same. Those that return nothing may be queued; those that return a number wait for it.
 /// All throw DeviceError, and std::invalid_argument for n < 0. Any thread may call.
 
-/// x[i] = value. For every arithmetic T.
+/// x[i] = value. For every arithmetic T but long double, which no GPU has; so too Copy.
 template <class T>
 void Set(const Place& place, std::int64_t n, T value, T* x);
-/// y[i] = x[i]. For every arithmetic T.
+/// y[i] = x[i].
 template <class T>
 void Copy(const Place& place, std::int64_t n, const T* x, T* y);
 

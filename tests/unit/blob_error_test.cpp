@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <catch2/matchers/catch_matchers_string.hpp>
+// Calls that are refused for what they are given.
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -14,76 +14,243 @@
 namespace ferry::testing {
 namespace {
 
-/// Six elements of data and diff; what a call that threw must have left as it was.
-struct Victim {
-  explicit Victim(Device& device) : blob({2, 3}, device) {
-    Fill(blob);
-    FillDiff(blob, 11.f);
-  }
-  void CheckUntouched() const {
-    CHECK(blob.shape() == Shape{2, 3});
-    CHECK(Data(blob) == Counted<float>(6));
-    CHECK(Diff(blob) == Counted<float>(6, 11));
-  }
-  Blob<float> blob;
+/// A call that must be refused before it does anything, and what its error says.
+struct Wrong {
+  std::string message;
+  std::function<void(Blob<float>&)> call;
 };
 
-TEST_CASE("a shape that cannot be is an error that names the call, and the blob stays as it was") {
-  const EachWorld world;
+/// Elements on the CPU or on the GPU: neither they nor the storage nor the head may change.
+void CheckRefused(const BlobWorld& world, const std::vector<Wrong>& wrongs) {
+  const bool on_gpu = GENERATE(false, true);
   Victim victim(world.device());
   Blob<float>& blob = victim.blob;
-  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-  CHECK_THROWS_MATCHES(blob.Reshape({2, -3}), ShapeError,
-                       Message("Blob::Reshape: shape 2 -3 has a negative dim"));
-  CHECK_THROWS_MATCHES(blob.Reshape({kMax, 2}), ShapeError,
-                       Message("Blob::Reshape: shape 9223372036854775807 2 has a product over int64"));
-  CHECK_THROWS_MATCHES(
-      blob.Reshape({kMax / 2}), ShapeError,
-      Message("Blob::Reshape: shape 4611686018427387903 (4611686018427387903) has more bytes "
-              "than there are addresses"));
-  CHECK_THROWS_AS(blob.Reshape(std::vector(33, 1)), ShapeError);
-  CHECK_THROWS_AS(blob.Reshape(1, 1, 1, -1), ShapeError);
-  CHECK_THROWS_MATCHES(Blob<float>({-1}, world.device()), ShapeError,
-                       Message("Blob: shape -1 has a negative dim"));
+  if (on_gpu) ToGpu(blob);
+  const Head head = on_gpu ? Head::HEAD_AT_GPU : Head::HEAD_AT_CPU;
+  const auto data = blob.data(), diff = blob.diff();
+  const Statistics before = world.statistics();
+  for (const Wrong& wrong : wrongs) {
+    CAPTURE(wrong.message, on_gpu);
+    CHECK_THROWS_MATCHES(wrong.call(blob), ShapeError, Message(wrong.message));
+    CHECK(blob.data() == data);
+    CHECK(blob.diff() == diff);
+    CHECK(data->size() == 6 * sizeof(float));
+    CHECK(diff->size() == 6 * sizeof(float));
+    CHECK(data->head() == head);
+    CHECK(diff->head() == head);
+  }
+  const Statistics did = world.statistics() - before;
+  CHECK(did.allocations.count + did.host_to_device.count + did.device_to_host.count == 0);
+  CHECK(did.live_bytes == before.live_bytes);
   victim.CheckUntouched();
 }
 
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+
+std::string Ones() {
+  std::string ones;
+  for (int i = 0; i < kMaxBlobAxes; ++i) ones += " 1";
+  return ones;
+}
+
+BlobShape MessageShape(const std::vector<std::int64_t>& dims) {
+  BlobShape shape;
+  for (const std::int64_t dim : dims) shape.add_dim(dim);
+  return shape;
+}
+
+TEST_CASE("a shape that cannot be is an error that names the call, and the blob stays as it was") {
+  const EachWorld world;
+  CheckRefused(
+      world,
+      {{"Blob::Reshape: shape 2 -3 has a negative dim",
+        [](auto& blob) {
+          blob.Reshape({2, -3});
+        }},
+       {"Blob::Reshape: shape -2 3 has a negative dim",
+        [](auto& blob) {
+          blob.Reshape(std::vector{-2, 3});
+        }},
+       {"Blob::Reshape: shape 1 1 1 -1 has a negative dim", [](auto& blob) { blob.Reshape(1, 1, 1, -1); }},
+       {"Blob::Reshape: shape -7 has a negative dim", [](auto& blob) { blob.Reshape(MessageShape({-7})); }},
+       {"Blob::Reshape: shape 9223372036854775807 2 has a product over int64",
+        [](auto& blob) {
+          blob.Reshape({kMax, 2});
+        }},
+       {"Blob::Reshape: shape 4611686018427387903 (4611686018427387903) has more bytes than there are "
+        "addresses",
+        [](auto& blob) { blob.Reshape({kMax / 2}); }},
+       {"Blob::Reshape: shape" + Ones() + " has more than 32 axes",
+        [](auto& blob) { blob.Reshape(std::vector(33, 1)); }},
+       {"Blob::Reshape: shape 2 goes on with a dim over int64", [](auto& blob) {
+          blob.Reshape(std::vector<std::uint64_t>{2, std::uint64_t{1} << 63});
+        }}});
+}
+
+TEST_CASE("a blob is not constructed of a shape that cannot be, and the error names its constructor") {
+  const BlobWorld world;
+  Device& device = world.device();
+  CHECK_THROWS_MATCHES(Blob<float>({-1}, device), ShapeError, Message("Blob: shape -1 has a negative dim"));
+  CHECK_THROWS_MATCHES(Blob<float>(std::vector{2, -1}, device), ShapeError,
+                       Message("Blob: shape 2 -1 has a negative dim"));
+  CHECK_THROWS_MATCHES(Blob<float>(1, -2, 3, 4, device), ShapeError,
+                       Message("Blob: shape 1 -2 3 4 has a negative dim"));
+  CHECK_THROWS_MATCHES(Blob<float>({kMax}, device), ShapeError,
+                       Message("Blob: shape 9223372036854775807 (9223372036854775807) has more bytes than "
+                               "there are addresses"));
+}
+
 TEST_CASE("an axis that is not there is an error that names the call and the shape") {
-  const Victim victim(DefaultDevice());
-  const Blob<float>& blob = victim.blob;
-  CHECK_THROWS_MATCHES(blob.shape(2), ShapeError, Message("Blob::shape: axis 2 of shape 2 3 (6)"));
-  CHECK_THROWS_MATCHES(blob.CanonicalAxisIndex(-3), ShapeError,
-                       Message("Blob::CanonicalAxisIndex: axis -3 of shape 2 3 (6)"));
-  CHECK_THROWS_MATCHES(blob.count(1, 3), ShapeError, Message("Blob::count: axes 1 to 3 of shape 2 3 (6)"));
-  CHECK_THROWS_MATCHES(blob.LegacyShape(4), ShapeError,
-                       Message("Blob::LegacyShape: axis 4 of shape 2 3 (6)"));
-  CHECK_THROWS_AS(Blob<float>({1, 1, 1, 1, 1}).num(), ShapeError);
+  const EachWorld world;
+  CheckRefused(world,
+               {{"Blob::shape: axis 2 of shape 2 3 (6)", [](auto& blob) { blob.shape(2); }},
+                {"Blob::shape: axis -3 of shape 2 3 (6)", [](auto& blob) { blob.shape(-3); }},
+                {"Blob::CanonicalAxisIndex: axis -3 of shape 2 3 (6)",
+                 [](auto& blob) { blob.CanonicalAxisIndex(-3); }},
+                {"Blob::count: axes 1 to 3 of shape 2 3 (6)", [](auto& blob) { blob.count(1, 3); }},
+                {"Blob::count: axes -1 to 1 of shape 2 3 (6)", [](auto& blob) { blob.count(-1, 1); }},
+                {"Blob::count: axes 3 to 2 of shape 2 3 (6)", [](auto& blob) { blob.count(3); }},
+                {"Blob::LegacyShape: axis 4 of shape 2 3 (6)", [](auto& blob) { blob.LegacyShape(4); }},
+                {"Blob::LegacyShape: axis -5 of shape 2 3 (6)", [](auto& blob) { blob.LegacyShape(-5); }}});
+}
+
+TEST_CASE("a blob of five axes has no legacy dims, and the error names what was called") {
+  const BlobWorld world;
+  const Blob<float> blob({1, 1, 1, 1, 1}, world.device());
+  const std::pair<std::string, std::function<void()>> calls[] = {
+      {"num: axis 0", [&] { blob.num(); }},
+      {"channels: axis 1", [&] { blob.channels(); }},
+      {"height: axis 2", [&] { blob.height(); }},
+      {"width: axis 3", [&] { blob.width(); }},
+      {"offset: axis 0", [&] { blob.offset(0); }},
+      {"data_at: axis 0", [&] { blob.data_at(0, 0, 0, 0); }},
+      {"diff_at: axis 0", [&] { blob.diff_at(0, 0, 0, 0); }}};
+  for (const auto& [name, call] : calls)
+    CHECK_THROWS_MATCHES(call(), ShapeError, Message("Blob::" + name + " of shape 1 1 1 1 1 (1)"));
+}
+
+TEST_CASE("an index that is not there is an error that names the call and the shape") {
+  const EachWorld world;
+  CheckRefused(
+      world,
+      {{"Blob::offset: index 3 0 0 0 in shape 2 3 1 1", [](auto& blob) { blob.offset(3); }},
+       {"Blob::offset: index 0 -1 0 0 in shape 2 3 1 1", [](auto& blob) { blob.offset(0, -1); }},
+       {"Blob::offset: index 0 4 in shape 2 3",
+        [](auto& blob) {
+          blob.offset({0, 4});
+        }},
+       {"Blob::offset: index -1 in shape 2 3", [](auto& blob) { blob.offset(std::vector{-1}); }},
+       {"Blob::offset: index 0 0 0 in shape 2 3",
+        [](auto& blob) {
+          blob.offset({0, 0, 0});
+        }},
+       {"Blob::data_at: index 2 0 in shape 2 3",
+        [](auto& blob) {
+          blob.data_at({2, 0});
+        }},
+       {"Blob::data_at: index 0 3 in shape 2 3",
+        [](auto& blob) {
+          blob.data_at(std::vector{0, 3});
+        }},
+       {"Blob::data_at: index 0 3 0 0 in shape 2 3 1 1", [](auto& blob) { blob.data_at(0, 3, 0, 0); }},
+       {"Blob::diff_at: index 0 -1 in shape 2 3",
+        [](auto& blob) {
+          blob.diff_at({0, -1});
+        }},
+       {"Blob::diff_at: index 2 in shape 2 3", [](auto& blob) { blob.diff_at(std::vector{2}); }},
+       {"Blob::diff_at: index 0 0 0 1 in shape 2 3 1 1", [](auto& blob) { blob.diff_at(0, 0, 0, 1); }}});
+}
+
+TEST_CASE("a blob without a shape has no element at any index") {
+  const Blob<float> blob;
+  CHECK_THROWS_MATCHES(blob.data_at(0, 0, 0, 0), ShapeError,
+                       Message("Blob::data_at: an element for shape (0)"));
+  CHECK_THROWS_MATCHES(blob.diff_at(std::vector<int>()), ShapeError,
+                       Message("Blob::diff_at: an element for shape (0)"));
 }
 
 TEST_CASE("null pointers, and pointers for a blob without a shape, are errors") {
   const EachWorld world;
-  Victim victim(world.device());
-  CHECK_THROWS_MATCHES(victim.blob.set_cpu_data(nullptr), Error,
-                       Message("Blob::set_cpu_data: a null pointer for shape 2 3 (6)"));
-  CHECK_THROWS_AS(victim.blob.set_gpu_data(nullptr), Error);
-  CHECK_THROWS_AS(victim.blob.set_gpu_data(nullptr, Stream::Main(world.device())), Error);
-  victim.CheckUntouched();
+  const Stream stream(world.device());
+  CheckRefused(world, {{"Blob::set_cpu_data: a null pointer for shape 2 3 (6)",
+                        [](auto& blob) { blob.set_cpu_data(nullptr); }},
+                       {"Blob::set_gpu_data: a null pointer for shape 2 3 (6)",
+                        [](auto& blob) { blob.set_gpu_data(nullptr); }},
+                       {"Blob::set_gpu_data: a null pointer for shape 2 3 (6)",
+                        [&](auto& blob) { blob.set_gpu_data(nullptr, stream); }},
+                       {"Blob::ToProto: a null pointer for shape 2 3 (6)",
+                        [](auto& blob) { blob.ToProto(nullptr); }}});
   float mine = 0;
-  CHECK_THROWS_AS(Blob<float>().set_cpu_data(&mine), ShapeError);
+  CHECK_THROWS_MATCHES(Blob<float>().set_cpu_data(&mine), ShapeError,
+                       Message("Blob::set_cpu_data: a pointer for shape (0)"));
+  CHECK_THROWS_MATCHES(Blob<float>().set_gpu_data(&mine), ShapeError,
+                       Message("Blob::set_gpu_data: a pointer for shape (0)"));
 }
 
-TEST_CASE("storage of another count or device cannot be shared") {
+TEST_CASE("a source or a message of another shape is an error that names both shapes") {
+  const EachWorld world;
+  Blob<float> five({5}, world.device()), turned({3, 2}, world.device());
+  const Blob<float> none(world.device());
+  const auto proto = [](const std::vector<std::int64_t>& dims, int elements) {
+    BlobProto message;
+    *message.mutable_shape() = MessageShape(dims);
+    message.mutable_data()->Resize(elements, 9);
+    return message;
+  };
+  BlobProto short_diff = proto({2, 3}, 6);
+  short_diff.mutable_diff()->Resize(5, 9);
+  CheckRefused(world, {{"Blob::CopyFrom: a source of shape 5 (5) for shape 2 3 (6)",
+                        [&](auto& blob) { blob.CopyFrom(five); }},
+                       {"Blob::CopyFrom: a source of shape 3 2 (6) for shape 2 3 (6)",
+                        [&](auto& blob) { blob.CopyFrom(turned, true); }},
+                       {"Blob::CopyFrom: a source of shape (0) for shape 2 3 (6)",
+                        [&](auto& blob) { blob.CopyFrom(none, false, true); }},
+                       {"Blob::ShareData: storage of shape 5 (5) for shape 2 3 (6)",
+                        [&](auto& blob) { blob.ShareData(five); }},
+                       {"Blob::ShareDiff: storage of shape 5 (5) for shape 2 3 (6)",
+                        [&](auto& blob) { blob.ShareDiff(five); }},
+                       {"Blob::FromProto: a message of shape 3 2 (6) for shape 2 3 (6)",
+                        [&](auto& blob) {
+                          blob.FromProto(proto({3, 2}, 6), false);
+                        }},
+                       {"Blob::FromProto: shape 2 3 (6) and 5 elements of data",
+                        [&](auto& blob) {
+                          blob.FromProto(proto({2, 3}, 5));
+                        }},
+                       {"Blob::FromProto: shape 1073741824 1048576 (1125899906842624) and 5 elements of data",
+                        [&](auto& blob) {
+                          blob.FromProto(proto({1 << 30, 1 << 20}, 5));
+                        }},
+                       {"Blob::FromProto: shape 2 (2) and 5 elements of data",
+                        [&](auto& blob) { blob.FromProto(proto({2}, 5)); }},
+                       {"Blob::FromProto: shape 2 3 (6) and 5 elements of diff",
+                        [&](auto& blob) { blob.FromProto(short_diff); }},
+                       {"Blob::FromProto: shape 2 -3 has a negative dim",
+                        [&](auto& blob) {
+                          blob.FromProto(proto({2, -3}, 6));
+                        }},
+                       {"Blob::FromProto: shape 9223372036854775807 2 has a product over int64",
+                        [&](auto& blob) {
+                          blob.FromProto(proto({kMax, 2}, 6));
+                        }},
+                       {"Blob::FromProto: shape" + Ones() + " has more than 32 axes",
+                        [&](auto& blob) { blob.FromProto(proto(std::vector<std::int64_t>(33, 1), 1)); }}});
+  CHECK_THROWS_MATCHES(Blob<float>().FromProto(proto({}, 1), false), ShapeError,
+                       Message("Blob::FromProto: a message of shape (1) for shape (0)"));
+}
+
+TEST_CASE("storage of another device cannot be shared, and a blob without a shape has none") {
   const EachWorld world;
   const auto elsewhere = MakeDevice("host");
   Victim victim(world.device());
-  Blob<float> five({5}, world.device()), far({6}, *elsewhere);
-  CHECK_THROWS_MATCHES(victim.blob.ShareData(five), ShapeError,
-                       Message("Blob::ShareData: storage of shape 5 (5) for shape 2 3 (6)"));
-  CHECK_THROWS_AS(victim.blob.ShareDiff(five), ShapeError);
-  CHECK_THROWS_AS(victim.blob.ShareData(far), std::invalid_argument);
-  CHECK_THROWS_AS(victim.blob.ShareDiff(far), std::invalid_argument);
-  CHECK_THROWS_AS(Blob<float>({0}, world.device()).ShareData(Blob<float>()), ShapeError);
+  Blob<float> far({6}, *elsewhere), empty({0}, world.device());
+  CHECK_THROWS_MATCHES(victim.blob.ShareData(far), std::invalid_argument,
+                       Message("Blob::ShareData: storage of another device"));
+  CHECK_THROWS_MATCHES(victim.blob.ShareDiff(far), std::invalid_argument,
+                       Message("Blob::ShareDiff: storage of another device"));
   victim.CheckUntouched();
+  CHECK_THROWS_MATCHES(empty.ShareData(Blob<float>()), ShapeError,
+                       Message("Blob::ShareData: storage of shape (0) for shape 0 (0)"));
 }
 
 TEST_CASE("a stream of another device is misuse, and changes nothing") {
@@ -96,124 +263,6 @@ TEST_CASE("a stream of another device is misuse, and changes nothing") {
   CHECK_THROWS_AS(victim.blob.overwrite_gpu_diff(stream), std::invalid_argument);
   CHECK_THROWS_AS(victim.blob.set_gpu_data(mine, stream), std::invalid_argument);
   victim.CheckUntouched();
-}
-
-TEST_CASE("out of memory on either side leaves the blob as it was, and a later retry works") {
-  const bool gpu = GENERATE(false, true);
-  constexpr int kCount = 1 << 20;
-  constexpr std::size_t kLimit = kCount * sizeof(float) * 5 / 2;  // room for two, and not for three
-  const BlobWorld world({.memory = gpu ? kLimit : 0, .pinned_memory = gpu ? 0 : kLimit});
-  const auto touch = [gpu](Blob<float>& blob) {
-    gpu ? blob.overwrite_gpu_data() : blob.overwrite_cpu_data();
-  };
-  Victim victim(world.device());
-  ToGpu(victim.blob);
-  Blob<float> source({kCount}, world.device()), hog({kCount}, world.device()), fresh(world.device());
-  touch(source);
-  touch(hog);
-  CHECK_THROWS_AS(victim.blob.CopyFrom(source, false, true), OutOfMemory);
-  CHECK_THROWS_AS(fresh.CopyFrom(source, false, true), OutOfMemory);
-  CHECK(fresh.data() == nullptr);
-  BlobProto proto;
-  proto.mutable_shape()->add_dim(kCount);
-  proto.mutable_data()->Resize(kCount, 2);
-  if (!gpu) CHECK_THROWS_AS(victim.blob.FromProto(proto), OutOfMemory);
-  victim.CheckUntouched();
-  hog = Blob<float>();
-  victim.blob.CopyFrom(source, false, true);
-  CHECK(victim.blob.count() == kCount);
-  source = Blob<float>();
-  fresh.Reshape({kCount});
-  touch(fresh);
-}
-
-/// Runs `work` again and again, each time with another of the runtime's calls failing in it.
-void FailEachCall(const std::function<void(Victim&, Device&, const std::function<void()>& from_here)>& work) {
-  long begin = 0, end = 0;
-  {
-    const BlobWorld world;
-    Victim victim(world.device());
-    work(victim, world.device(), [&] { begin = sim::Inspect().calls; });
-    end = sim::Inspect().calls;
-  }
-  REQUIRE(begin < end);
-  for (long nth = begin + 1; nth <= end; ++nth) {
-    CAPTURE(nth);
-    const BlobWorld world({.fail_at = nth});
-    Victim victim(world.device());
-    bool here = false;
-    try {
-      work(victim, world.device(), [&] { here = true; });
-    } catch (const std::exception&) {
-      CHECK(here);
-      victim.CheckUntouched();
-    }
-  }
-}
-
-TEST_CASE("a runtime call that fails in CopyFrom leaves the blob as it was") {
-  const int count = GENERATE(6, 3, 9);
-  const bool grown = GENERATE(false, true);
-  const Head head = GENERATE(Head::HEAD_AT_CPU, Head::HEAD_AT_GPU, Head::SYNCED);
-  CAPTURE(count, grown, Name(head));
-  FailEachCall([&](Victim& victim, Device& device, const auto& from_here) {
-    if (grown) {  // room for all counts, so that no new storage is made
-      victim.blob.Reshape({9});
-      victim.blob.Reshape({2, 3});
-      Fill(victim.blob);
-      FillDiff(victim.blob, 11.f);
-    }
-    if (head != Head::HEAD_AT_CPU) ToGpu(victim.blob);
-    if (head == Head::SYNCED) victim.blob.cpu_data();
-    Blob<float> source({count}, device);
-    Fill(source, 50.f);
-    ToGpu(source);
-    from_here();
-    victim.blob.CopyFrom(source, false, true);
-    CHECK(victim.blob.shape() == Shape{count});
-  });
-}
-
-TEST_CASE("a copy into a part of shared storage that fails when it is done leaves the cpu its bytes") {
-  const BlobWorld world({.fail_at = 3, .fail_call = "MemcpyAsync", .fail_late = true});
-  Blob<float> whole({9}, world.device()), part({9}, world.device()), source({6}, world.device());
-  part.ShareData(whole);
-  part.Reshape({6});
-  Fill(whole);
-  whole.gpu_data();
-  Fill(source, 50.f);
-  source.gpu_data();
-  CHECK_THROWS_AS(part.CopyFrom(source), DeviceError);
-  CHECK(Data(whole) == Counted<float>(9));
-  part.CopyFrom(source);
-  CHECK(Data(whole) == std::vector<float>{50, 51, 52, 53, 54, 55, 7, 8, 9});
-}
-
-TEST_CASE("a runtime call that fails in FromProto leaves the blob as it was") {
-  const int count = GENERATE(6, 3, 9);
-  BlobProto proto;
-  proto.mutable_shape()->add_dim(count);
-  proto.mutable_data()->Resize(count, 2);
-  proto.mutable_diff()->Resize(count, 3);
-  FailEachCall([&](Victim& victim, Device&, const auto& from_here) {
-    ToGpu(victim.blob);
-    from_here();
-    victim.blob.FromProto(proto);
-    CHECK(Data(victim.blob) == std::vector<float>(static_cast<std::size_t>(count), 2));
-  });
-}
-
-TEST_CASE("a runtime call that fails in ShrinkToFit leaves the blob as it was") {
-  FailEachCall([&](Victim& victim, Device&, const auto& from_here) {
-    victim.blob.Reshape({9});
-    victim.blob.Reshape({2, 3});
-    Fill(victim.blob);
-    FillDiff(victim.blob, 11.f);
-    ToGpu(victim.blob);
-    from_here();
-    victim.blob.ShrinkToFit();
-    CHECK(victim.blob.data()->capacity() == 6 * sizeof(float));
-  });
 }
 
 }  // namespace

@@ -81,4 +81,19 @@ void ToGpu(Blob<T>& blob) {
   blob.mutable_gpu_diff();
 }
 
+/// Six elements of data and diff; what a call that threw must have left as it was.
+struct Victim {
+  explicit Victim(Device& device) : blob({2, 3}, device) {
+    Fill(blob);
+    FillDiff(blob, 11.f);
+  }
+  void CheckUntouched() const {
+    CHECK(blob.shape() == Shape{2, 3});
+    CHECK(blob.count() == 6);
+    CHECK(Data(blob) == Counted<float>(6));
+    CHECK(Diff(blob) == Counted<float>(6, 11));
+  }
+  Blob<float> blob;
+};
+
 }  // namespace ferry::testing

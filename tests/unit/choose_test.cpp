@@ -3,6 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <string>
 
 #include "backends/host/host_device.hpp"
@@ -12,7 +13,9 @@
 #include "ferry/statistics_device.hpp"
 
 using namespace ferry;
+using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::Message;
+using Catch::Matchers::MessageMatches;
 
 namespace {
 
@@ -67,6 +70,9 @@ TEST_CASE("A device is named by its backend and a number, 0 where there is none"
 TEST_CASE("An unknown name is NoDevice, and the error lists the known ones") {
   CHECK_THROWS_MATCHES(detail::MakeDevice("tpu", kPresent), NoDevice,
                        Message("no backend for device \"tpu\"; this build has gpu, host"));
+  CHECK_THROWS_MATCHES(MakeDevice("tpu:1"), NoDevice,
+                       MessageMatches(ContainsSubstring("\"tpu:1\"; this build has") &&
+                                      ContainsSubstring("host") && ContainsSubstring("sim")));
   CHECK_THROWS_AS(detail::MakeDevice("", kPresent), NoDevice);
   CHECK_THROWS_AS(detail::MakeDevice("gp", kPresent), NoDevice);
   CHECK_THROWS_AS(detail::MakeDevice(":0", kPresent), NoDevice);

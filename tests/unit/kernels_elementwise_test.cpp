@@ -60,7 +60,8 @@ void CheckSetAndCopy(const World& world, std::int64_t n) {
 
 TEMPLATE_TEST_CASE("Set and Copy write n elements of any arithmetic type and not one more", "[kernels]",
                    float, double, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                   std::uint16_t, std::uint32_t, std::uint64_t, char, long long, unsigned long long) {
+                   std::uint16_t, std::uint32_t, std::uint64_t, char, wchar_t, char8_t, char16_t, char32_t,
+                   long long, unsigned long long) {
   const World world(Everywhere());
   for (const std::int64_t n : {0, 1, 3, 63, 64, 65, 1000, 100003}) CheckSetAndCopy<TestType>(world, n);
 }

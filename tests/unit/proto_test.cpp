@@ -182,33 +182,6 @@ TEST_CASE("FromProto into a part of shared storage leaves the other part alone")
   CHECK(Data(whole) == std::vector<float>{8, 9, 3, 4});
 }
 
-TEST_CASE("a message that does not fit is an error before anything is allocated or changed") {
-  const BlobWorld world;
-  Blob<float> blob({2, 3}, world.device());
-  Fill(blob);
-  FillDiff(blob);
-  const auto allocations = world.statistics().allocations.count;
-  CHECK_THROWS_MATCHES(blob.FromProto(Proto({2, 2}, 3)), ShapeError,
-                       Message("Blob::FromProto: shape 2 2 (4) and 3 elements of data"));
-  CHECK_THROWS_AS(blob.FromProto(Proto({1 << 30, 1 << 20}, 3)), ShapeError);
-  CHECK_THROWS_AS(blob.FromProto(Proto({2}, 3)), ShapeError);
-  CHECK_THROWS_MATCHES(blob.FromProto(Proto({2, -2}, 4)), ShapeError,
-                       Message("Blob::FromProto: shape 2 -2 has a negative dim"));
-  CHECK_THROWS_AS(blob.FromProto(Proto({1 << 30, 1 << 30, 1 << 30}, 1)), ShapeError);
-  CHECK_THROWS_AS(blob.FromProto(Proto(std::vector(33, 1), 1)), ShapeError);
-  CHECK_THROWS_MATCHES(blob.FromProto(Proto({6}, 6), false), ShapeError,
-                       Message("Blob::FromProto: a message of shape 6 (6) for shape 2 3 (6)"));
-  BlobProto diff = Proto({2, 3}, 6, 70);
-  diff.mutable_diff()->Resize(5, 0);
-  CHECK_THROWS_MATCHES(blob.FromProto(diff), ShapeError,
-                       Message("Blob::FromProto: shape 2 3 (6) and 5 elements of diff"));
-  CHECK(blob.shape() == Shape{2, 3});
-  CHECK(Data(blob) == Counted<float>(6));
-  CHECK(Diff(blob) == Counted<float>(6));
-  CHECK(world.statistics().allocations.count == allocations);
-  CHECK_THROWS_AS(Blob<float>().FromProto(Proto({}, 1), false), ShapeError);
-}
-
 TEST_CASE("a blob that no message can have is an error, and the message stays") {
   const BlobWorld world;
   BlobProto proto = Proto({2}, 2);

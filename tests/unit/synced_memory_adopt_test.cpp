@@ -2,16 +2,19 @@
 // Bytes that the caller brings, and copies that are started ahead of the access.
 #include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
 
+#include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
 #include "synced_memory_device.hpp"
 
 namespace ferry::testing {
 namespace {
 
+using Catch::Matchers::Message;
 using enum Head;
 
 struct Fixture {
@@ -163,11 +166,18 @@ TEST_CASE("a refused pointer stays the caller's, and the memory as it was") {
   int deleted = 0;
   const auto deleter = [&](void*) { ++deleted; };
   f.memory->set_cpu_data(f.mine.data());
-  CHECK_THROWS_AS(f.memory->set_cpu_data(nullptr, deleter), Error);
-  CHECK_THROWS_AS(f.memory->set_gpu_data(nullptr, deleter), Error);
+  const void* const gpu = f.memory->gpu_data();
+  f.device.Take();
+  CHECK_THROWS_MATCHES(f.memory->set_cpu_data(nullptr, deleter), Error,
+                       Message("SyncedMemory::set_cpu_data: a null pointer for 4 bytes"));
+  CHECK_THROWS_MATCHES(f.memory->set_gpu_data(nullptr, deleter), Error,
+                       Message("SyncedMemory::set_gpu_data: a null pointer for 4 bytes"));
   CHECK_THROWS_AS(f.memory->set_gpu_data(&other, Stream::Main(other), deleter), std::invalid_argument);
-  CHECK(f.memory->head() == HEAD_AT_CPU);
+  CHECK(f.memory->head() == SYNCED);
   CHECK(f.memory->cpu_data() == f.mine.data());
+  CHECK(f.memory->gpu_data() == gpu);
+  CHECK(f.device.Take().empty());
+  CHECK(Bytes(f.memory->cpu_data(), 4) == std::vector{1, 2, 3, 4});
   f.memory.reset();
   CHECK(deleted == 0);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What only a simulated GPU shows: work that is late, memory that runs out, a kernel that fails, capture.
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -13,6 +15,8 @@
 
 namespace ferry::testing {
 namespace {
+
+using Catch::Matchers::Message;
 
 constexpr std::size_t kBytes = 16;
 
@@ -74,16 +78,31 @@ TEST_CASE("a wait for a stream under capture is an error that takes nothing away
 
 TEST_CASE("memory that runs out on either side is an OutOfMemory that changes nothing, and a retry works") {
   Machine machine({.memory = 4096, .pinned_memory = 4096});
-  SyncedMemory memory(4096, machine.device());
+  const auto out_of_memory = [](const auto& access) {
+    CHECK_THROWS_MATCHES(access(), OutOfMemory, Message("sim:0: cannot allocate 4096 bytes"));
+  };
+  const bool on_gpu = GENERATE(false, true);
+  SyncedMemory fresh(4096, machine.device()), full(4096, machine.device());
   {
     SyncedMemory other(4096, machine.device());
-    other.overwrite_cpu_data(), other.overwrite_gpu_data();
-    CHECK_THROWS_AS(memory.cpu_data(), OutOfMemory);
-    CHECK_THROWS_AS(memory.gpu_data(), OutOfMemory);
-    CHECK(memory.head() == SyncedMemory::UNINITIALIZED);
+    if (on_gpu) {
+      Launch(Stream::Main(machine.device()), full.overwrite_gpu_data(), 7);
+      other.overwrite_cpu_data();
+    } else {
+      std::memset(full.overwrite_cpu_data(), 7, kBytes);
+      other.overwrite_gpu_data();
+    }
+    const Head head = full.head();
+    out_of_memory([&] { fresh.cpu_data(); });
+    out_of_memory([&] { fresh.gpu_data(); });
+    out_of_memory([&] { fresh.overwrite_gpu_data(); });
+    out_of_memory([&] { on_gpu ? full.mutable_cpu_data() : full.mutable_gpu_data(); });
+    out_of_memory([&] { full.Prefetch(on_gpu ? Side::kCpu : Side::kGpu, *machine.side); });
+    CHECK(fresh.head() == SyncedMemory::UNINITIALIZED);
+    CHECK(full.head() == head);
   }
-  CHECK(static_cast<const char*>(memory.cpu_data())[4095] == 0);
-  CHECK_NOTHROW(memory.gpu_data());
+  CHECK(static_cast<const char*>(on_gpu ? full.mutable_cpu_data() : full.cpu_data())[3] == 7);
+  CHECK_NOTHROW(full.gpu_data());
 }
 
 TEST_CASE("a kernel that fails is an error of a later access, and the memory can still be given back") {
