@@ -90,12 +90,49 @@ TEST_CASE("CopyFrom between devices goes by way of the host") {
   Fill(cpu, 8.f);
   gpu.CopyFrom(cpu);
   CHECK(Data(gpu) == Counted<float>(3, 8));
+  Blob<float> whole({4}, world.device());
+  Fill(whole);
+  ToGpu(cpu);
+  gpu.Reshape({4});
+  gpu.ShareData(whole);
+  gpu.Reshape({3});
+  gpu.CopyFrom(cpu);
+  CHECK(Data(whole) == std::vector<float>{8, 9, 10, 4});
+}
+
+TEST_CASE("CopyFrom into a part of shared storage copies what was lent to a unified device by the host") {
+  const BlobWorld world({.unified = true});
+  Blob<float> whole({4}, world.device()), part({4}, world.device()), source({2}, world.device());
+  std::vector<float> mine{8, 9};
+  Fill(whole);
+  part.ShareData(whole);
+  part.Reshape({2});
+  source.set_cpu_data(mine.data());
+  ToGpu(source);
+  part.CopyFrom(source);
+  CHECK(Data(whole) == std::vector<float>{8, 9, 3, 4});
+}
+
+TEST_CASE("CopyFrom grows within the capacity, and keeps all that it brought") {
+  const EachWorld world;
+  const bool copy_diff = GENERATE(false, true);
+  Blob<float> source({4}, world.device()), destination({9}, world.device());
+  Fill(source);
+  FillDiff(source, 11.f);
+  Fill(destination, 50.f);
+  FillDiff(destination, 60.f);
+  destination.Reshape({2});
+  destination.CopyFrom(source, copy_diff, true);
+  CHECK(Data(destination) == (copy_diff ? std::vector<float>{50, 51, 0, 0} : Counted<float>(4)));
+  CHECK(Diff(destination) == (copy_diff ? Counted<float>(4, 11) : std::vector<float>{60, 61, 0, 0}));
 }
 
 TEST_CASE("a blob can copy from itself, and from one that shares its storage") {
   const EachWorld world;
+  const bool on_gpu = GENERATE(false, true);
   Blob<float> a({4}, world.device()), b({4}, world.device());
   Fill(a);
+  if (on_gpu) ToGpu(a);
   a.CopyFrom(a);
   b.ShareData(a);
   b.CopyFrom(a);

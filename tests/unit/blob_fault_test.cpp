@@ -69,18 +69,21 @@ void FailEachCall(const std::function<void(Victim&, Device&, const std::function
   }
 }
 
+/// For all counts that are tried, so that no new storage is made.
+void GiveRoom(Blob<float>& blob) {
+  blob.Reshape({9});
+  blob.Reshape({2, 3});
+  Fill(blob);
+  FillDiff(blob, 11.f);
+}
+
 TEST_CASE("a runtime call that fails in CopyFrom leaves the blob as it was") {
   const int count = GENERATE(6, 3, 9);
   const bool grown = GENERATE(false, true), diff = GENERATE(false, true);
   const Head head = GENERATE(Head::HEAD_AT_CPU, Head::HEAD_AT_GPU, Head::SYNCED);
   CAPTURE(count, grown, diff, Name(head));
   FailEachCall([&](Victim& victim, Device& device, const auto& from_here) {
-    if (grown) {  // room for all counts, so that no new storage is made
-      victim.blob.Reshape({9});
-      victim.blob.Reshape({2, 3});
-      Fill(victim.blob);
-      FillDiff(victim.blob, 11.f);
-    }
+    if (grown) GiveRoom(victim.blob);
     if (head != Head::HEAD_AT_CPU) ToGpu(victim.blob);
     if (head == Head::SYNCED) victim.blob.cpu_data();
     Blob<float> source({count}, device);
@@ -110,11 +113,14 @@ TEST_CASE("a copy into a part of shared storage that fails when it is done leave
 
 TEST_CASE("a runtime call that fails in FromProto leaves the blob as it was") {
   const int count = GENERATE(6, 3, 9);
+  const bool grown = GENERATE(false, true);
+  CAPTURE(count, grown);
   BlobProto proto;
   proto.mutable_shape()->add_dim(count);
   proto.mutable_data()->Resize(count, 2);
   proto.mutable_diff()->Resize(count, 3);
   FailEachCall([&](Victim& victim, Device&, const auto& from_here) {
+    if (grown) GiveRoom(victim.blob);
     ToGpu(victim.blob);
     from_here();
     victim.blob.FromProto(proto);
@@ -124,10 +130,7 @@ TEST_CASE("a runtime call that fails in FromProto leaves the blob as it was") {
 
 TEST_CASE("a runtime call that fails in ShrinkToFit leaves the blob as it was") {
   FailEachCall([&](Victim& victim, Device&, const auto& from_here) {
-    victim.blob.Reshape({9});
-    victim.blob.Reshape({2, 3});
-    Fill(victim.blob);
-    FillDiff(victim.blob, 11.f);
+    GiveRoom(victim.blob);
     ToGpu(victim.blob);
     from_here();
     victim.blob.ShrinkToFit();

@@ -136,6 +136,21 @@ TEST_CASE("a blob that overwrites its part of shared storage keeps the rest") {
   CHECK(Data(a) == std::vector<float>{7, 8, 3, 4, 5, 6});
 }
 
+TEST_CASE("bytes given to a blob are seen by those that share all of its storage, and by no others") {
+  const EachWorld world;
+  Blob<float> a({4}, world.device()), b({4}, world.device());
+  std::vector<float> four{1, 2, 3, 4}, two{5, 6};
+  b.ShareData(a);
+  b.set_cpu_data(four.data());
+  CHECK(a.data() == b.data());
+  CHECK(Data(a) == four);
+  b.Reshape({2});
+  b.set_cpu_data(two.data());
+  CHECK(a.data() != b.data());
+  CHECK(Data(a) == std::vector<float>{1, 2, 3, 4});
+  CHECK(Data(b) == two);
+}
+
 TEST_CASE("sharing and then growing within the other's capacity cannot overrun") {
   const EachWorld world;
   Blob<float> big({10}, world.device()), small({2}, world.device());

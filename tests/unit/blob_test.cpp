@@ -183,6 +183,7 @@ TEST_CASE("a blob that is moved leaves one without a shape") {
   Fill(a);
   Blob<float> b(std::move(a));
   CHECK(Data(b) == Counted<float>(2));
+  CHECK(&b.device() == &world.device());
   CHECK(a.count() == 0);  // NOLINT(bugprone-use-after-move): the header says what is left
   CHECK(a.data() == nullptr);
   a = std::move(b);
@@ -191,7 +192,7 @@ TEST_CASE("a blob that is moved leaves one without a shape") {
   CHECK(Data(a) == Counted<float>(1));
 }
 
-TEST_CASE("gpu_shape has the dims as ints, and follows the shape") {
+TEST_CASE("gpu_shape has the dims as ints, and follows the shape and the blob") {
   const BlobWorld world;
   Blob<float> blob({2, 3}, world.device());
   const Stream stream(world.device());
@@ -204,6 +205,12 @@ TEST_CASE("gpu_shape has the dims as ints, and follows the shape") {
     CHECK(seen == shape);
     CHECK(blob.gpu_shape() == dims);
   }
+  blob = Blob<float>({7}, world.device());
+  const int* const dims = blob.gpu_shape(stream);
+  int seen = 0;
+  sim::Launch(stream, {dims}, [&] { std::memcpy(&seen, dims, sizeof(int)); });
+  stream.Synchronize();
+  CHECK(seen == 7);
   CHECK(Blob<float>({}, world.device()).gpu_shape() == nullptr);
   CHECK_THROWS_AS(Blob<float>({std::int64_t{1} << 31, 1}, world.device()).gpu_shape(), ShapeError);
 }

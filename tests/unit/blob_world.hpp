@@ -90,6 +90,8 @@ struct Victim {
   void CheckUntouched() const {
     CHECK(blob.shape() == Shape{2, 3});
     CHECK(blob.count() == 6);
+    CHECK(blob.data()->size() == 6 * sizeof(float));
+    CHECK(blob.diff()->size() == 6 * sizeof(float));
     CHECK(Data(blob) == Counted<float>(6));
     CHECK(Diff(blob) == Counted<float>(6, 11));
   }

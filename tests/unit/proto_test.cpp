@@ -162,6 +162,17 @@ TEST_CASE("double_data wins over data, and double_diff over diff") {
   CHECK(Diff(blob) == std::vector<float>{5, 6});
 }
 
+TEST_CASE("FromProto grows within the capacity, and keeps all that it brought") {
+  const EachWorld world;
+  Blob<float> blob({9}, world.device());
+  blob.Reshape({2});
+  BlobProto proto = Proto({4}, 4);
+  *proto.mutable_diff() = proto.data();
+  blob.FromProto(proto);
+  CHECK(Data(blob) == Counted<float>(4));
+  CHECK(Diff(blob) == Counted<float>(4));
+}
+
 TEST_CASE("a message without a diff leaves the diff as Reshape does") {
   const EachWorld world;
   Blob<float> blob({3}, world.device());
@@ -175,8 +186,10 @@ TEST_CASE("a message without a diff leaves the diff as Reshape does") {
 
 TEST_CASE("FromProto into a part of shared storage leaves the other part alone") {
   const EachWorld world;
+  const bool on_gpu = GENERATE(false, true);
   Blob<float> whole({4}, world.device()), part({4}, world.device());
   Fill(whole);
+  if (on_gpu) ToGpu(whole);
   part.ShareData(whole);
   part.FromProto(Proto({2}, 2, 8));
   CHECK(Data(whole) == std::vector<float>{8, 9, 3, 4});
