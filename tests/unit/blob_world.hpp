@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -74,11 +75,16 @@ template <class T>
 void FillDiff(Blob<T>& blob, T first = T{1}) {
   std::iota(blob.overwrite_cpu_diff(), blob.overwrite_cpu_diff() + blob.count(), first);
 }
-/// Leaves the bytes on the GPU alone.
+/// Leaves the bytes on the GPU alone; what the CPU had is spoilt, so that nobody can take it for them.
 template <class T>
 void ToGpu(Blob<T>& blob) {
-  blob.mutable_gpu_data();
+  T *const data = blob.mutable_cpu_data(), *const diff = blob.mutable_cpu_diff();
+  const bool apart = blob.mutable_gpu_data() != data;
   blob.mutable_gpu_diff();
+  if (!apart) return;
+  Stream::Main(blob.device()).Synchronize();
+  std::fill_n(data, blob.count(), T{99});
+  std::fill_n(diff, blob.count(), T{99});
 }
 
 /// Six elements of data and diff; what a call that threw must have left as it was.

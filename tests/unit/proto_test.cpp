@@ -127,10 +127,14 @@ TEST_CASE("legacy dims win over the shape as soon as one is present") {
   Blob<float> blob(world.device());
   blob.FromProto(proto);
   CHECK(blob.shape() == Shape{1, 1, 2, 3});
-  BlobProto one = Proto({6}, 0);
-  one.set_num(0);
-  blob.FromProto(one);
-  CHECK(blob.shape() == Shape{0, 0, 0, 0});
+  BlobProto ones[4];
+  ones[0].set_num(0), ones[1].set_channels(0), ones[2].set_height(0), ones[3].set_width(0);
+  for (BlobProto& one : ones) {
+    one.MergeFrom(Proto({6}, 0));
+    blob.Reshape({6});
+    blob.FromProto(one);
+    CHECK(blob.shape() == Shape{0, 0, 0, 0});
+  }
 }
 
 TEST_CASE("legacy dims equal a shape that they fill up from the front") {
@@ -144,6 +148,10 @@ TEST_CASE("legacy dims equal a shape that they fill up from the front") {
   blob.FromProto(proto, false);
   CHECK(blob.shape() == Shape{2, 3});
   CHECK(Data(blob) == Counted<float>(6));
+  for (const int dim : {0, 1}) {
+    SetLegacy(proto, dim == 0 ? 5 : 1, dim == 1 ? 5 : 1, 2, 3);
+    CHECK(!blob.ShapeEquals(proto));
+  }
   CHECK(!blob.ShapeEquals(Proto({3, 2}, 0)));
   CHECK(blob.ShapeEquals(Proto({2, 3}, 0)));
 }
