@@ -19,6 +19,7 @@ struct Subject {
   std::function<std::unique_ptr<Device>()> make;  ///< in a fresh machine
   std::function<void()> drain;                    ///< waits for all work, of streams that are gone too
   std::function<std::string()> faults;            ///< what was done wrong or not given back; empty is good
+  int index = 0;                                  ///< among its backend's devices
 };
 
 /// Each bare device, each adaptor on each, and the stack of MakeDevice.

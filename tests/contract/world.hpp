@@ -48,6 +48,7 @@ class World {
   World& operator=(const World&) = delete;
 
   Device& device() { return *device_; }
+  int index() const { return subject_.index; }
   Stream main() { return Stream::Main(*device_); }
   void Drain() { subject_.drain(); }
 

@@ -33,7 +33,8 @@ std::vector<Subject> Subjects() {
                           .seed = 0,
                           .make = [make, gpu] { return make(gpu); },
                           .drain = [gpu] { testing::Drain(gpu); },
-                          .faults = testing::LastError});
+                          .faults = testing::LastError,
+                          .index = gpu});
   return subjects;
 }
 
