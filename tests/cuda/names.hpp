@@ -37,7 +37,6 @@ inline cudaError_t EndCapture(cudaStream_t stream) {
   const auto error = cudaStreamEndCapture(stream, &graph);
   return error == cudaSuccess ? cudaGraphDestroy(graph) : error;
 }
-inline cudaError_t DeviceReset() { return cudaDeviceReset(); }
 
 }  // namespace ferry::cuda
 

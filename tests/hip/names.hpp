@@ -20,7 +20,7 @@ inline constexpr const char* kArchitecture = "";
 
 /// Whether these are the words of a machine without a GPU, or without a driver.
 inline bool SaysWhy(const std::string& text) {
-  return text.find("no amdgpu driver is loaded") != text.npos || text.find("VISIBLE_DEVICES") != text.npos;
+  return text.find("/dev/kfd") != text.npos || text.find("VISIBLE_DEVICES") != text.npos;
 }
 inline hipError_t DeviceOf(const void* ptr, int* index) {
   hipPointerAttribute_t attributes{};
@@ -40,7 +40,6 @@ inline hipError_t EndCapture(hipStream_t stream) {
   const auto error = hipStreamEndCapture(stream, &graph);
   return error == hipSuccess ? hipGraphDestroy(graph) : error;
 }
-inline hipError_t DeviceReset() { return hipDeviceReset(); }
 
 }  // namespace ferry::hip
 
