@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ class GpuDevice final : public Device {
   const DeviceProperties& properties() const noexcept override { return properties_; }
 
   void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
+    if (bytes > kAddressable) throw OutOfMemory(name(), bytes);
     const Current current(*this);
     void* ptr = nullptr;
     switch (kind) {
@@ -133,6 +135,9 @@ class GpuDevice final : public Device {
 
  private:
   using Error = typename Runtime::Error;
+
+  /// In bytes, by any processor. Where a vendor rounds up, more could come to little.
+  static constexpr std::size_t kAddressable = std::size_t{1} << 57;
 
   /// Makes a device the calling thread's current one, where the driver still does so, and puts the old one
   /// back.

@@ -146,10 +146,12 @@ TEST_CASE("pinned memory is limited on the host") {
   CHECK(world.NewPinned() != nullptr);
 }
 
-TEST_CASE("an allocation that nothing has room for is out of memory") {
+TEST_CASE("an allocation that nothing has room for is out of memory, and no runtime has to round it up") {
   SimWorld world;
+  const long calls = sim::Inspect().calls;
   CHECK_THROWS_AS(world.NewDevice(world.main, ~std::size_t{0}), OutOfMemory);
   CHECK_THROWS_AS(world.NewPinned(~std::size_t{0}), OutOfMemory);
+  CHECK(sim::Inspect().calls == calls);
   CHECK_THROWS_AS(world.NewDevice(world.main, std::size_t{1} << 50), OutOfMemory);
   CHECK(sim::SimRuntime::GetLastError() == sim::SimRuntime::kSuccess);
 }
