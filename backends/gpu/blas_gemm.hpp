@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <string>
 
 #include "backends/gpu/current_device.hpp"
 #include "backends/gpu/per_stream.hpp"
@@ -11,7 +13,7 @@
 namespace ferry::gpu {
 
 /// A vendor's BLAS, `Names` being what cuBLAS calls cublas<Name>. One for each stream: its workspace may be
-/// in use until the stream has done its work.
+/// in use until the stream has done its work. One thread at a time: rocBLAS' handle is not for several.
 template <class Names>
 class Blas {
  public:
@@ -31,16 +33,21 @@ class Blas {
   Blas(const Blas&) = delete;
   Blas& operator=(const Blas&) = delete;
 
-  typename Names::Handle handle() const noexcept { return handle_; }
+  template <class Function, class... Arguments>
+  void Call(const char* call, Function function, Arguments... arguments) {
+    const std::lock_guard lock(mutex_);
+    Check(call, function(handle_, arguments...));
+  }
 
+ private:
   static void Check(const char* call, typename Names::Status status) {
     if (status != Names::kSuccess)
       throw DeviceError(std::string(Names::kName) + call, static_cast<int>(status),
                         Names::StatusString(status));
   }
 
- private:
   int device_;
+  std::mutex mutex_;
   typename Names::Handle handle_{};
 };
 
@@ -55,9 +62,8 @@ void BlasGemm(const Stream& on, Transpose transpose_a, Transpose transpose_b, in
   };
   const int lda = transpose_a == Transpose::kNo ? k : m;
   const int ldb = transpose_b == Transpose::kNo ? n : k;
-  Blas<Names>::Check(
-      "Gemm", Names::template kGemm<T>(blas->handle(), operation(transpose_b), operation(transpose_a), n, m,
-                                       k, &alpha, b, ldb, a, lda, &beta, c, n));
+  blas->Call("Gemm", Names::template kGemm<T>, operation(transpose_b), operation(transpose_a), n, m, k,
+             &alpha, b, ldb, a, lda, &beta, c, n);
 }
 
 }  // namespace ferry::gpu
