@@ -90,7 +90,7 @@ inline cudaError_t KeepFreedMemory(int index) noexcept {
 inline CudaRuntime::Error CudaRuntime::Describe(int index, DeviceProperties& properties) {
   cudaDeviceProp device{};
   if (const auto error = cudaGetDeviceProperties(&device, index); error != cudaSuccess) return error;
-  char pci_id[16] = "";
+  char pci_id[32] = "";  // a domain may have more than four digits
   if (const auto error = cudaDeviceGetPCIBusId(pci_id, sizeof pci_id, index); error != cudaSuccess)
     return error;
   properties.name = device.name;

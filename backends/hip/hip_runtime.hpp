@@ -87,7 +87,7 @@ struct HipRuntime {
 inline HipRuntime::Error HipRuntime::Describe(int index, DeviceProperties& properties) {
   hipDeviceProp_t device{};
   if (const auto error = hipGetDeviceProperties(&device, index); error != hipSuccess) return error;
-  char pci_id[16] = "";
+  char pci_id[32] = "";  // a domain may have more than four digits
   if (const auto error = hipDeviceGetPCIBusId(pci_id, sizeof pci_id, index); error != hipSuccess)
     return error;
   int memory_pools = 0;
