@@ -12,8 +12,9 @@
 namespace ferry::hip {
 
 /// As Stream::Borrow: `stream` must outlive every memory that was accessed on it. It belongs to `device`; 0
-/// is the default stream as this file is compiled, legacy or per thread. Throws std::invalid_argument for a
-/// device that is not HIP's.
+/// is the default stream as this file is compiled, legacy or per thread. The one per thread is another queue
+/// in each thread, under one handle: what was accessed on it is that thread's alone. Throws
+/// std::invalid_argument for a device that is not HIP's.
 inline Stream Borrow(Device& device, hipStream_t stream) {
   if (device.properties().backend != "hip")
     throw std::invalid_argument("ferry::hip::Borrow: a device of backend " + device.properties().backend);
@@ -28,7 +29,11 @@ inline Stream Borrow(Device& device, hipStream_t stream) {
 
 /// To launch kernels on: <<<grid, block, 0, hip::Native(stream)>>>. The stream's device is HIP's.
 inline hipStream_t Native(const Stream& stream) noexcept {
-  return reinterpret_cast<hipStream_t>(stream.handle());
+  const auto native = reinterpret_cast<hipStream_t>(stream.handle());
+#if defined(HIP_API_PER_THREAD_DEFAULT_STREAM) && defined(hipStreamLegacy)
+  if (native == nullptr) return hipStreamLegacy;  // 0 would be the thread's here
+#endif
+  return native;
 }
 
 }  // namespace ferry::hip
