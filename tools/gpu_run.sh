@@ -39,9 +39,9 @@ fenced() {
   fenced bin/ferry-info
 
   table test
-  for test in contract device failed_kernel walk own_streams per_stream runtime; do check "cuda_$test" "bin/cuda_$test"; done
+  for test in contract device failed_kernel walk per_stream runtime; do check "cuda_$test" "bin/cuda_$test"; done
+  if [ -e bin/cuda_own_streams ]; then check cuda_own_streams bin/cuda_own_streams; fi # made where there is an nvcc
   check cuda_at_exit bin/cuda_at_exit
-  check cuda_at_exit_after_reset bin/cuda_at_exit reset
   CUDA_VISIBLE_DEVICES='' check cuda_no_device bin/cuda_no_device
 
   if command -v compute-sanitizer >/dev/null; then
