@@ -40,6 +40,7 @@ fenced() {
 
   table test
   for test in contract device failed_kernel walk per_stream runtime; do check "cuda_$test" "bin/cuda_$test"; done
+  check cuda_mathematics bin/cuda_mathematics '~[no-gpu]'
   if [ -e bin/cuda_own_streams ]; then check cuda_own_streams bin/cuda_own_streams; fi # made where there is an nvcc
   check cuda_at_exit bin/cuda_at_exit
   CUDA_VISIBLE_DEVICES='' check cuda_no_device bin/cuda_no_device

@@ -28,7 +28,7 @@ TEMPLATE_TEST_CASE("Update takes the diff from the data, wherever they are", "",
   CHECK(Diff(blob) == Counted<TestType>(5));
 }
 
-TEST_CASE("mathematics stays on the side that holds the bytes, and both count as the GPU") {
+TEST_CASE("mathematics stays on the side that holds the bytes, and both count as the GPU", "[no-gpu]") {
   const BlobWorld world;
   Blob<float> blob({4}, world.device());
   Fill(blob);
@@ -49,7 +49,7 @@ TEST_CASE("mathematics stays on the side that holds the bytes, and both count as
   CHECK(Data(blob) == std::vector<float>{-1, -2, -3, -4});
 }
 
-TEST_CASE("storage that nobody wrote sums to 0 and is not allocated") {
+TEST_CASE("storage that nobody wrote sums to 0 and is not allocated", "[no-gpu]") {
   const BlobWorld world;
   Blob<float> blob({4}, world.device());
   CHECK(blob.asum_data() + blob.asum_diff() + blob.sumsq_data() + blob.sumsq_diff() == 0);

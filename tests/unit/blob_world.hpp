@@ -5,6 +5,7 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "ferry/blob.hpp"
 #include "ferry/sim.hpp"
 #include "ferry/statistics_device.hpp"
+#include "tests/unit/devices.hpp"
 
 namespace ferry::testing {
 
@@ -45,9 +47,9 @@ class BlobWorld {
   std::unique_ptr<Device> device_;
 };
 
-/// A test that makes one runs on the simulated GPU and on the host.
+/// A test that makes one runs on each device.
 struct EachWorld : BlobWorld {
-  EachWorld() : BlobWorld({}, GENERATE("sim", "host")) {}
+  EachWorld() : BlobWorld({}, GENERATE(from_range(Devices()))) {}
 };
 
 template <class T>

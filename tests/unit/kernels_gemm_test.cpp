@@ -126,7 +126,7 @@ TEST_CASE("Gemm refuses negative sizes, and those that BLAS cannot count", "[ker
   CHECK(x == 5);
 }
 
-TEST_CASE("Gemm has the same bits each time", "[kernels]") {
+TEST_CASE("Gemm has the same bits each time", "[kernels][no-gpu]") {
   const World world("host cpu");
   const std::int64_t n = 257;  // large enough for BLAS to use its threads
   const std::vector<float> a = Numbers<float>(n * n, 11), b = Numbers<float>(n * n, 12);

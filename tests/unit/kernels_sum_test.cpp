@@ -46,7 +46,7 @@ TEMPLATE_TEST_CASE("Asum, Sumsq and Dot agree with long double for every length"
   }
 }
 
-TEST_CASE("Sums of 16 Mi floats are exact to 1.2e-7, whatever the pattern", "[kernels]") {
+TEST_CASE("Sums of 16 Mi floats are exact to 1.2e-7, whatever the pattern", "[kernels][no-gpu]") {
   const World world("host cpu");
   const std::int64_t n = std::int64_t{16} << 20;
   const auto pattern = GENERATE(
@@ -62,7 +62,7 @@ TEST_CASE("Sums of 16 Mi floats are exact to 1.2e-7, whatever the pattern", "[ke
   CHECK(std::fabs(Sumsq(world.place(), n, x.data()) / exact.sumsq - 1) <= 1.2e-7L);
 }
 
-TEST_CASE("Sums of floats that no float holds are right", "[kernels]") {
+TEST_CASE("Sums of floats that no float holds are right", "[kernels][no-gpu]") {
   const World world("host cpu");
   const Place& place = world.place();
   const auto filled = [](float value) { return std::vector<float>(10000, value); };
@@ -98,7 +98,8 @@ TEMPLATE_TEST_CASE("NaN and infinity come out of a sum wherever they stand", "[k
   }
 }
 
-TEST_CASE("A sum has the same bits at every place, at every alignment and from every thread", "[kernels]") {
+TEST_CASE("A sum has the same bits at every place, at every alignment and from every thread",
+          "[kernels][no-gpu]") {
   const std::int64_t n = 100003;
   const std::vector<float> x = Numbers<float>(n, 6);
   const World host("host cpu");
@@ -123,7 +124,7 @@ TEST_CASE("A sum has the same bits at every place, at every alignment and from e
   CHECK(Sumsq(world.place(), n, ex.read()) == sumsq);
 }
 
-TEST_CASE("Each instruction set that this processor has sums right", "[kernels]") {
+TEST_CASE("Each instruction set that this processor has sums right", "[kernels][no-gpu]") {
   using detail::InstructionSet;
   const auto set = GENERATE(InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512);
   if (set > detail::BestInstructionSet()) SKIP("not on this processor");

@@ -3,6 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "ferry/kernels.hpp"
 #include "ferry/sim.hpp"
 #include "ferry/synced_memory.hpp"
+#include "tests/unit/devices.hpp"
 
 namespace ferry::testing {
 
@@ -21,7 +23,7 @@ class World {
  public:
   explicit World(const std::string& where, const sim::Options& options = {}) {
     sim::Reset(options);
-    device_ = MakeDevice(where.starts_with("sim") ? "sim" : "host");
+    device_ = MakeDevice(where.substr(0, where.find(' ')));
     if (where.ends_with("cpu"))
       place_ = std::make_unique<Place>(Place::Cpu(*device_));
     else if (where.ends_with("main"))
@@ -47,9 +49,10 @@ class World {
   std::unique_ptr<Place> place_;
 };
 
-/// For GENERATE: everywhere that a kernel can run.
+/// A test that calls this runs for each place of each device: everywhere that a kernel can run.
 inline std::string Everywhere() {
-  return GENERATE(as<std::string>(), "host cpu", "host stream", "sim cpu", "sim main", "sim stream");
+  const std::string device = GENERATE(from_range(Devices()));
+  return device + GENERATE(as<std::string>(), " cpu", " main", " stream");
 }
 
 /// Elements in memory that goes where it is used.
