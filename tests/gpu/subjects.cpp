@@ -31,7 +31,7 @@ std::vector<Subject> Subjects() {
     for (const auto& [stack, make] : kStacks)
       subjects.push_back({.name = testing::NameOf(gpu) + ", " + stack,
                           .seed = 0,
-                          .make = [make, gpu] { return make(gpu); },
+                          .make = [make = make, gpu] { return make(gpu); },
                           .drain = [gpu] { testing::Drain(gpu); },
                           .faults = testing::LastError,
                           .index = gpu});
