@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "ferry/error.hpp"
 #include "ferry/proto.hpp"
@@ -133,10 +134,24 @@ TEST_CASE("on a full disk the old file stays, and no other is left") {
                          Message((folder / "blob").string() + ": cannot write: File too large"));
     CHECK_THROWS_AS(WriteBlobProto(folder / "new", Proto(100000)), Error);
   }
+  {
+    const FullDisk disk(5);  // room for a part of what is written at last
+    CHECK_THROWS_AS(WriteBlobProto(folder / "blob", Proto(4)), Error);
+  }
   CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
   CHECK(folder.files() == 1);
   WriteBlobProto(folder / "blob", Proto(100000));
   CHECK(ReadBlobProto(folder / "blob").data_size() == 100000);
+}
+
+TEST_CASE("a pipe is read to its end, though it has no size") {
+  const Folder folder;
+  const fs::path pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const BlobProto proto = Proto(100000, 3);
+  const std::string bytes = proto.SerializeAsString();
+  std::jthread writer([&] { Put(pipe, bytes); });
+  CHECK(ReadBlobProto(pipe).SerializeAsString() == bytes);
 }
 
 TEST_CASE("a stream that takes no more is an error") {
