@@ -61,6 +61,7 @@ std::string Json(const DeviceProperties& device) {
   return "{\"index\": " + std::to_string(device.index) + ", \"name\": " + Quoted(device.name) +
          ", \"memory\": " + std::to_string(device.memory) +
          ", \"architecture\": " + Quoted(device.architecture) + ", \"pci_id\": " + Quoted(device.pci_id) +
+         ", \"wavefront\": " + std::to_string(device.wavefront) +
          ", \"unified\": " + (device.unified ? "true" : "false") + '}';
 }
 
@@ -77,6 +78,7 @@ std::string Text(const DeviceProperties& device) {
        << static_cast<double>(device.memory >> 20) / 1024 << " GiB";
   for (const std::string& more : {device.architecture, device.pci_id})
     if (!more.empty()) line << ", " << more;
+  if (device.wavefront > 0) line << ", wavefront " << device.wavefront;
   line << (device.unified ? ", unified" : "") << '\n';
   return line.str();
 }
