@@ -27,12 +27,20 @@ inline cudaError_t MemPrefetchAsync(const void* ptr, std::size_t bytes, int devi
 inline CUresult CtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
   return cuCtxCreate(context, nullptr, flags, device);
 }
-template <class... Arguments>
-cudaError_t Gone(const Arguments&...) {
-  return cudaErrorNotSupported;
-}
+/// A call that nothing here makes.
+struct Gone {
+  template <class... Arguments>
+  explicit Gone(const Arguments&...) {}
+  operator cudaError_t() const { return cudaErrorNotSupported; }
+  operator CUresult() const { return CUDA_ERROR_NOT_SUPPORTED; }
+};
 
 }  // namespace ferry::hip::nvidia
+
+#ifdef __CUDACC__  // the headers have more for nvcc
+template <class T, int kDimensions, cudaTextureReadMode kMode>
+struct texture;
+#endif
 
 #undef cuCtxCreate
 #define cudaDeviceProp ferry::hip::nvidia::DeviceProp
@@ -41,6 +49,14 @@ cudaError_t Gone(const Arguments&...) {
 #define cuCtxCreate ferry::hip::nvidia::CtxCreate
 #define cudaDevAttrCooperativeMultiDeviceLaunch static_cast<cudaDeviceAttr>(96)
 #define cudaLaunchCooperativeKernelMultiDevice ferry::hip::nvidia::Gone
+#define cudaGraphAddDependencies ferry::hip::nvidia::Gone
+#define cudaGraphRemoveDependencies ferry::hip::nvidia::Gone
+#define cudaGraphGetEdges ferry::hip::nvidia::Gone
+#define cudaGraphNodeGetDependencies ferry::hip::nvidia::Gone
+#define cudaGraphNodeGetDependentNodes ferry::hip::nvidia::Gone
+#define cudaStreamGetCaptureInfo_v2 ferry::hip::nvidia::Gone
+#define cuStreamGetCaptureInfo_v2 ferry::hip::nvidia::Gone
+#define cudaStreamUpdateCaptureDependencies ferry::hip::nvidia::Gone
 #define cudaBindTexture ferry::hip::nvidia::Gone
 #define cudaBindTexture2D ferry::hip::nvidia::Gone
 #define cudaGetTextureAlignmentOffset ferry::hip::nvidia::Gone
@@ -51,6 +67,14 @@ cudaError_t Gone(const Arguments&...) {
 #undef cuCtxCreate
 #undef cudaDevAttrCooperativeMultiDeviceLaunch
 #undef cudaLaunchCooperativeKernelMultiDevice
+#undef cudaGraphAddDependencies
+#undef cudaGraphRemoveDependencies
+#undef cudaGraphGetEdges
+#undef cudaGraphNodeGetDependencies
+#undef cudaGraphNodeGetDependentNodes
+#undef cudaStreamGetCaptureInfo_v2
+#undef cuStreamGetCaptureInfo_v2
+#undef cudaStreamUpdateCaptureDependencies
 #undef cudaBindTexture
 #undef cudaBindTexture2D
 #undef cudaGetTextureAlignmentOffset
