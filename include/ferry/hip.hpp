@@ -28,7 +28,8 @@ inline Stream Borrow(Device& device, hipStream_t stream) {
   return Stream::Borrow(device, StreamHandle{reinterpret_cast<std::uintptr_t>(stream)});
 }
 
-/// To launch kernels on: <<<grid, block, 0, hip::Native(stream)>>>. The stream's device is HIP's.
+/// To launch kernels on: <<<grid, block, 0, hip::Native(stream)>>>. The stream's device is HIP's. Before 6.2
+/// HIP has no name for the main stream in a file that is compiled for default streams per thread.
 inline hipStream_t Native(const Stream& stream) noexcept {
   const auto native = reinterpret_cast<hipStream_t>(stream.handle());
 #if defined(HIP_API_PER_THREAD_DEFAULT_STREAM) && defined(hipStreamLegacy)
