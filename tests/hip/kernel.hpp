@@ -14,17 +14,41 @@ namespace ferry::hip {
 
 /// Kernels in HIP, which the runtime compiles for the GPU it finds: so a test needs no HIP compiler.
 inline constexpr const char* kSource = R"(
+extern "C" __global__ void Fail() { *static_cast<volatile int*>(nullptr) = 1; }
+
 extern "C" __global__ void Delay(unsigned long long nanoseconds) {
   for (const auto end = clock64() + nanoseconds; clock64() < end;) {  // about as many, at 1 GHz
   }
 }
 )";
 
+inline void Check(const char* call, hipError_t error) {
+  if (error != hipSuccess) throw std::runtime_error(std::string(call) + ": " + hipGetErrorString(error));
+}
+inline void Check(const char* call, hiprtcResult error) {
+  if (error != HIPRTC_SUCCESS)
+    throw std::runtime_error(std::string(call) + ": " + hiprtcGetErrorString(error));
+}
+
+/// The kernels' code, for the current device or as hiprtc's options say.
+inline std::vector<char> CompileKernels(std::vector<const char*> options = {}) {
+  hiprtcProgram program{};
+  Check("hiprtcCreateProgram", hiprtcCreateProgram(&program, kSource, "kernel", 0, nullptr, nullptr));
+  Check("hiprtcCompileProgram",
+        hiprtcCompileProgram(program, static_cast<int>(options.size()), options.data()));
+  std::size_t bytes = 0;
+  Check("hiprtcGetCodeSize", hiprtcGetCodeSize(program, &bytes));
+  std::vector<char> code(bytes);
+  Check("hiprtcGetCode", hiprtcGetCode(program, code.data()));
+  Check("hiprtcDestroyProgram", hiprtcDestroyProgram(&program));
+  return code;
+}
+
 /// A kernel of kSource, of one thread, on the current device.
 class Kernel {
  public:
   explicit Kernel(const char* name) {
-    const std::vector<char> code = Compile();
+    const std::vector<char> code = CompileKernels();
     Check("hipModuleLoadData", hipModuleLoadData(&module_, code.data()));
     Check(name, hipModuleGetFunction(&function_, module_, name));
   }
@@ -40,25 +64,6 @@ class Kernel {
   }
 
  private:
-  static std::vector<char> Compile() {
-    hiprtcProgram program{};
-    Check("hiprtcCreateProgram", hiprtcCreateProgram(&program, kSource, "kernel", 0, nullptr, nullptr));
-    Check("hiprtcCompileProgram", hiprtcCompileProgram(program, 0, nullptr));
-    std::size_t bytes = 0;
-    Check("hiprtcGetCodeSize", hiprtcGetCodeSize(program, &bytes));
-    std::vector<char> code(bytes);
-    Check("hiprtcGetCode", hiprtcGetCode(program, code.data()));
-    Check("hiprtcDestroyProgram", hiprtcDestroyProgram(&program));
-    return code;
-  }
-  static void Check(const char* call, hipError_t error) {
-    if (error != hipSuccess) throw std::runtime_error(std::string(call) + ": " + hipGetErrorString(error));
-  }
-  static void Check(const char* call, hiprtcResult error) {
-    if (error != HIPRTC_SUCCESS)
-      throw std::runtime_error(std::string(call) + ": " + hiprtcGetErrorString(error));
-  }
-
   hipModule_t module_{};
   hipFunction_t function_{};
 };

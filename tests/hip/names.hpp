@@ -14,8 +14,10 @@ extern const Backend kBackend;
 using Runtime = HipRuntime;
 #ifdef __HIP_PLATFORM_AMD__
 inline constexpr const char* kArchitecture = "gfx";
+inline constexpr bool kSurvivesFailedKernels = HIP_VERSION_MAJOR >= 7;
 #else
 inline constexpr const char* kArchitecture = "";
+inline constexpr bool kSurvivesFailedKernels = true;
 #endif
 
 /// Whether these are the words of a machine without a GPU, or without a driver.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// HIP's names are those that GpuDevice is written against: a test that passes when it compiles.
+// What HIP shows without a GPU. That its names are those that GpuDevice is written against is a test that passes
+// when it compiles.
 #include <catch2/catch_test_macros.hpp>
 #include <string_view>
 #include <type_traits>
 
 #include "backends/gpu/gpu_device.hpp"
 #include "backends/hip/hip_runtime.hpp"
+#include "kernel.hpp"
 
 namespace ferry {
 
@@ -18,5 +20,11 @@ TEST_CASE("Errors have names and words, with or without a driver") {
   CHECK(name.find("Memory") != name.npos);  // hipError..., or cudaError... where that is beneath
   CHECK(hip::HipRuntime::GetErrorString(hip::HipRuntime::kOutOfMemory) != nullptr);  // 5.2 repeats the name
 }
+
+#ifdef __HIP_PLATFORM_AMD__
+TEST_CASE("The kernels of the tests compile for a GPU that is not there") {
+  CHECK_FALSE(hip::CompileKernels({"--offload-arch=gfx90a"}).empty());
+}
+#endif
 
 }  // namespace ferry
