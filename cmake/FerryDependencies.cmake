@@ -3,6 +3,10 @@
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON) # for a project that has Ferry as a subdirectory
 find_package(Threads REQUIRED)
 find_package(Kokkos 3.4 REQUIRED)
+if(CMAKE_CXX_COMPILER MATCHES "hipcc[^/]*$") # it takes every file for HIP's; here only those that include Kokkos are
+  add_compile_options("SHELL:-x c++")
+  target_compile_options(Kokkos::kokkos INTERFACE "SHELL:-x hip")
+endif()
 find_package(OpenBLAS REQUIRED)
 find_package(spdlog 1.10 REQUIRED)
 
