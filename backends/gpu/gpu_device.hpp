@@ -38,7 +38,7 @@ class GpuDevice final : public Device {
     switch (kind) {
       case MemoryKind::kDevice:
         RequireNotCapturing("MallocAsync", on);
-        FreeKept();
+        FreeKept(on);
         if (properties_.memory_pools)
           CheckAllocation("MallocAsync", Runtime::MallocAsync(&ptr, bytes, Native(on)), &ptr, bytes);
         else
@@ -59,7 +59,7 @@ class GpuDevice final : public Device {
     const CurrentIfPossible current(properties_.index);
     switch (kind) {
       case MemoryKind::kDevice:
-        FreeKept();
+        FreeKept(on);
         if (!FreeInOrder(ptr, on)) Keep(ptr, on);
         break;
       case MemoryKind::kPinnedHost:
@@ -93,7 +93,7 @@ class GpuDevice final : public Device {
   }
   void DestroyStream(StreamHandle stream) noexcept override {
     const CurrentIfPossible current(properties_.index);
-    FreeKept();
+    FreeKept(stream);
     Ignore(Runtime::StreamDestroy(Native(stream)));
     const std::lock_guard lock(mutex_);
     std::erase_if(kept_, [&](const Kept& block) {
@@ -236,10 +236,10 @@ class GpuDevice final : public Device {
   } catch (...) {
     // With no host memory for the note, the block is lost; to wait here would end the caller's capture.
   }
-  /// Gives back what it can by now.
-  void FreeKept() noexcept {
+  /// Gives back what it can by now of a stream that a caller names. Others, if borrowed, may be gone.
+  void FreeKept(StreamHandle on) noexcept {
     const std::lock_guard lock(mutex_);
-    std::erase_if(kept_, [this](const Kept& block) { return FreeInOrder(block.ptr, block.on); });
+    std::erase_if(kept_, [&](const Kept& block) { return block.on == on && FreeInOrder(block.ptr, on); });
   }
   /// False where it is not the time: during a capture, and where a wait that it takes has failed.
   bool FreeInOrder(void* ptr, StreamHandle on) const noexcept {

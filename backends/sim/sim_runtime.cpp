@@ -259,10 +259,10 @@ SimRuntime::Error SimRuntime::StreamWaitEvent(Stream on, Event event) {
 }
 SimRuntime::Error SimRuntime::StreamIsCapturing(Stream stream, CaptureStatus* status) {
   return Enter(__func__, Faults::kQuery, [&](const Call& call, Lock&) {
-    if (machine().options.capture_spreads && machine().AnyCapturing(CurrentDevice())) {
-      const auto queue = machine().Get(call, Number(stream), std::nullopt);
-      if (queue != nullptr && queue->main) return kStreamCaptureImplicit;
-    }
+    const auto queue = machine().Get(call, Number(stream), std::nullopt);
+    if (queue == nullptr) return kInvalidHandle;
+    if (queue->main && machine().options.capture_spreads && machine().AnyCapturing(CurrentDevice()))
+      return kStreamCaptureImplicit;
     *status = machine().IsCapturing(Number(stream)) ? kCapturing : kNotCapturing;
     return kSuccess;
   });

@@ -122,20 +122,21 @@ TEST_CASE("unknown handles, and those given back, are reported") {
   SimWorld world;
   const auto stranger = Stream::Borrow(world.device, StreamHandle{4});
   CHECK_THROWS_AS(stranger.Synchronize(), DeviceError);
-  CHECK(OnlyMisuse() == "StreamSynchronize (call 2): not a stream");
+  CHECK(OnlyMisuse() == "StreamIsCapturing (after call 1): not a stream");
   StreamHandle old{};
   {
     const Stream brief(world.device);
     old = brief.handle();
   }
   CHECK_THROWS_AS(Event(Stream::Borrow(world.device, old)), DeviceError);
-  CHECK(Contains(sim::Inspect().misuse.back(), "EventRecord (call 5): a stream that was destroyed"));
+  CHECK(Contains(sim::Inspect().misuse.back(),
+                 "StreamIsCapturing (after call 2): a stream that was destroyed"));
   CHECK_THROWS_AS(world.device.HostWait(EventHandle{5}), DeviceError);
-  CHECK(Contains(sim::Inspect().misuse.back(), "EventSynchronize (call 6): not an event"));
+  CHECK(Contains(sim::Inspect().misuse.back(), "EventSynchronize (call 3): not an event"));
   world.device.Release(EventHandle{5});
-  CHECK(Contains(sim::Inspect().misuse.back(), "EventDestroy (after call 6): not an event"));
+  CHECK(Contains(sim::Inspect().misuse.back(), "EventDestroy (after call 3): not an event"));
   world.device.DestroyStream(world.main.handle());
-  CHECK(Contains(sim::Inspect().misuse.back(), "StreamDestroy (after call 6): a main stream"));
+  CHECK(Contains(sim::Inspect().misuse.back(), "StreamDestroy (after call 3): a main stream"));
   CHECK(sim::Inspect().misuse.size() == 5);
 }
 

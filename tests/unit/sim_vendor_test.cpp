@@ -42,7 +42,7 @@ TEST_CASE("without memory pools memory freed on a captured stream is given back 
   world.Free(MemoryKind::kDevice, block, world.side);
   CHECK_THROWS_AS(world.NewDevice(world.main), OutOfMemory);
   sim::EndCapture(world.side);
-  CHECK(world.NewDevice(world.main) != nullptr);
+  CHECK(world.NewDevice(world.side) != nullptr);
   CHECK(Faultless());
 }
 
