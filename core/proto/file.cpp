@@ -16,11 +16,13 @@
 namespace ferry::detail {
 namespace {
 
-/// Where a link leads: the file there is replaced, and the link stays.
+/// Where a link leads: the file there is replaced, or made, and the link stays.
 std::filesystem::path Target(const std::filesystem::path& file) {
   std::error_code none;
   const std::filesystem::path target = std::filesystem::canonical(file, none);
-  return none ? file : target;
+  if (!none) return target;
+  const std::filesystem::path led = std::filesystem::read_symlink(file, none);
+  return none ? file : file.parent_path() / led;
 }
 
 }  // namespace

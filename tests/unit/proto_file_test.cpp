@@ -107,6 +107,15 @@ TEST_CASE("a file is replaced, and keeps its permissions and the links to it") {
   CHECK(folder.files() == 2);
 }
 
+TEST_CASE("a link to a file that is not there yet stays, and the file is made") {
+  const Folder folder;
+  fs::create_symlink("blob", folder / "link");
+  WriteBlobProto(folder / "link", Proto(5));
+  CHECK(fs::is_symlink(folder / "link"));
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 5);
+  CHECK(folder.files() == 2);
+}
+
 TEST_CASE("a file that is not there, or is a folder, is an error with the path and the system's reason") {
   const Folder folder;
   const fs::path missing = folder / "missing";
