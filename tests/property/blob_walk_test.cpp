@@ -80,6 +80,8 @@ class BlobWalk {
     return wrong_.empty() ? wrong_ : wrong_ + " after" + steps_.str();
   }
 
+  unsigned failures() const { return failures_; }
+
  private:
   std::size_t Draw(std::size_t below) { return random_() % below; }
 
@@ -93,6 +95,7 @@ class BlobWalk {
     } catch (const Error&) {
     } catch (const std::bad_alloc&) {
     }
+    ++failures_;
     steps_ << (again ? " failed, again:" : " failed");
     const bool only_copy =
         copied_to_ != nullptr && (machine_.unified || copied_to_->head() == Head::HEAD_AT_GPU);
@@ -209,12 +212,14 @@ class BlobWalk {
   std::vector<std::shared_ptr<std::uint8_t[]>> lent_;
   std::vector<std::unique_ptr<ModelBlob>> blobs_;
   std::uint8_t version_ = 0;
+  unsigned failures_ = 0;
   std::string wrong_;
   std::ostringstream steps_;
 };
 
 TEST_CASE("a random walk over blobs never meets a wrong byte, a misuse or a leak") {
   const auto walks = static_cast<unsigned>(4000 * Scale());
+  unsigned failures = 0;
   for (unsigned seed = 0; seed < walks; ++seed) {
     sim::Options machine{.seed = seed,
                          .unified = seed % 4 == 3,
@@ -227,9 +232,12 @@ TEST_CASE("a random walk over blobs never meets a wrong byte, a misuse or a leak
       machine.fail_late = seed % 32 >= 16;
     }
     INFO("seed " << seed << ", fault " << machine.fail_at);
-    REQUIRE(BlobWalk(machine, seed % 3 == 0).Run(60) == "");
+    BlobWalk walk(machine, seed % 3 == 0);
+    REQUIRE(walk.Run(60) == "");
+    failures += walk.failures();
   }
-  std::printf("%u walks of 60 steps, of 4000\n", walks);
+  CHECK(failures >= walks / 8);  // half of them have a fault, which some come too early for
+  std::printf("%u walks of 60 steps, of 4000, and %u calls that failed\n", walks, failures);
 }
 
 }  // namespace

@@ -65,8 +65,8 @@ TEST_CASE("Update of data that nobody wrote is the negative diff, and an untouch
   FillDiff(blob);
   blob.mutable_gpu_diff();
   blob.Update();
-  CHECK(blob.data()->head() == SyncedMemory::HEAD_AT_GPU);
-  CHECK(world.statistics().device_to_host.count == 0);
+  if (Place::On(Stream::Main(world.device())).side() == Side::kGpu)  // else kernels run on the CPU
+    CHECK(world.statistics().device_to_host.count == 0);
   CHECK(Data(blob) == std::vector<float>{-1, -2, -3});
   Fill(other);
   other.Update();
