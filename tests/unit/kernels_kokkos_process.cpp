@@ -9,6 +9,7 @@
 
 #include "ferry/backend.hpp"
 #include "ferry/kernels.hpp"
+#include "tests/unit/kokkos_lacks_gpu.hpp"
 
 namespace {
 
@@ -75,6 +76,8 @@ void Shared() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  constexpr int kSkipped = 4;
+  if (ferry::testing::KokkosLacksGpu()) return kSkipped;
   const struct {
     const char* name;
     void (*run)();

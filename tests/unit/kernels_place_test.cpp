@@ -11,6 +11,7 @@
 #include "ferry/kokkos.hpp"
 #include "ferry/log.hpp"
 #include "tests/unit/kernels_world.hpp"
+#include "tests/unit/kokkos_lacks_gpu.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -184,6 +185,7 @@ struct MaximumOf {
 };
 
 TEST_CASE("A kernel of the user's own may be more than a loop", "[kernels]") {
+  if (testing::KokkosLacksGpu()) SKIP("this Kokkos needs a GPU");
   const World world(Everywhere());
   std::vector<float> values = Numbers<float>(1000, 1);
   values[567] = 8;
