@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What HIP shows without a GPU. That its names are those that GpuDevice is written against is a test that passes
-// when it compiles.
+// What HIP shows without a GPU. That its names are those that GpuDevice is written against is a test that
+// passes when it compiles.
 #include <catch2/catch_test_macros.hpp>
 #include <string_view>
 #include <type_traits>
