@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include "backends/gpu/current_device.hpp"
+#include "ferry/cuda.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry::gpu {
@@ -30,9 +31,21 @@ CurrentDevice::CurrentDevice(int index) {
   Check("cudaGetDevice", cudaGetDevice(&previous_));
   Check("cudaSetDevice", cudaSetDevice(index));
 }
+CurrentDevice::CurrentDevice(const Stream& on) : CurrentDevice(on.device().properties().index) {
+  const cudaStream_t stream = cuda::Native(on);
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  auto error = cudaStreamIsCapturing(stream, &status);
+  const bool capturing = error == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
+  if (error == cudaSuccess && !capturing) error = cudaStreamQuery(stream);
+  if (error == cudaErrorNotReady || capturing) {
+    (void)cudaGetLastError();
+  } else {
+    Check("cudaStreamQuery", error);
+  }
+}
 CurrentDevice::~CurrentDevice() { (void)cudaSetDevice(previous_); }
 
-bool CurrentDeviceWorks() noexcept { return cudaFree(nullptr) == cudaSuccess; }
+bool CurrentDeviceWorks() noexcept { return cudaDeviceSynchronize() == cudaSuccess; }
 
 }  // namespace ferry::gpu
 

@@ -55,7 +55,7 @@ class Blas {
 template <class Names, Real T>
 void BlasGemm(const Stream& on, Transpose transpose_a, Transpose transpose_b, int m, int n, int k, T alpha,
               const T* a, const T* b, T beta, T* c) {
-  const CurrentDevice current(on.device().properties().index);
+  const CurrentDevice current(on);
   const auto blas = PerStream<Blas<Names>>(on, [&] { return std::make_shared<Blas<Names>>(on); });
   const auto operation = [](Transpose t) {
     return t == Transpose::kNo ? Names::kAsItIs : Names::kTransposed;

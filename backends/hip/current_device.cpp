@@ -19,8 +19,9 @@ CurrentDevice::CurrentDevice(int index) {
   Check("hipGetDevice", hipGetDevice(&previous_));
   Check("hipSetDevice", hipSetDevice(index));
 }
+CurrentDevice::CurrentDevice(const Stream& on) : CurrentDevice(on.device().properties().index) {}
 CurrentDevice::~CurrentDevice() { (void)hipSetDevice(previous_); }
 
-bool CurrentDeviceWorks() noexcept { return hipFree(nullptr) == hipSuccess; }
+bool CurrentDeviceWorks() noexcept { return hipDeviceSynchronize() == hipSuccess; }
 
 }  // namespace ferry::gpu

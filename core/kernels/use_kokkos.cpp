@@ -4,8 +4,11 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 
 #include "ferry/backend.hpp"
+#include "ferry/error.hpp"
 #include "ferry/kokkos/execution_space.hpp"
 
 namespace ferry::detail {
@@ -15,6 +18,7 @@ std::atomic<bool> running{
     false};  // is_initialized() is a plain bool in 3.4, and may not be asked by all threads
 std::atomic<bool> over{false};
 std::atomic<bool> ours{false};
+int device_of_ours = 0;
 
 bool WasFinalized() {
 #if KOKKOS_VERSION >= 30700
@@ -33,7 +37,13 @@ bool LacksDevice() {
   });
 }
 
-void Initialize([[maybe_unused]] int device) {
+/// Kokkos ends the program with an error where its GPU has failed.
+bool CanFinalize() {
+  if constexpr (kHasDeviceSpace) return DeviceWorks(device_of_ours);
+  return true;
+}
+
+void Initialize(int device) {
 #if KOKKOS_VERSION >= 30700
   Kokkos::InitializationSettings settings;
   if (kHasDeviceSpace) settings.set_device_id(device);
@@ -42,8 +52,9 @@ void Initialize([[maybe_unused]] int device) {
   Kokkos::initialize();
 #endif
   ours = true;
+  device_of_ours = device;
   std::atexit([] {
-    if (ours) Kokkos::finalize();
+    if (ours && CanFinalize()) Kokkos::finalize();
   });
 }
 
@@ -65,6 +76,13 @@ bool UseKokkos(int device) {
   });
   running.store(true, std::memory_order_release);
   return true;
+}
+
+void RequireKokkos(int device) {
+  if (UseKokkos(device)) return;
+  if (over || WasFinalized()) throw std::logic_error("ferry: a kernel after Kokkos::finalize");
+  throw NoDevice("ferry: this Kokkos was built for " + std::string(BackendOf<DeviceSpace>()) +
+                 " and runs nothing without a GPU; one built for the host alone does");
 }
 
 }  // namespace ferry::detail

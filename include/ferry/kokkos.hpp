@@ -37,7 +37,7 @@ bool RunOnDeviceSpace(const Place& place, const Body& body) {
   if constexpr (kHasDeviceSpace) {
     const DeviceProperties& device = place.stream().device().properties();
     if (place.side() == Side::kGpu && OnDeviceSpace(device)) {
-      if (!UseKokkos(device.index)) throw std::logic_error("ferry: a kernel after Kokkos::finalize");
+      RequireKokkos(device.index);
       const DeviceScope scope(place.stream());
       body(scope.space());
       return true;
@@ -62,8 +62,9 @@ struct LoopOn {
 
 /// functor(std::int64_t i) for i from 0 to n - 1, in any order and at once, queued at `place`. The functor is
 /// copied, and runs on the device: KOKKOS_LAMBDA, or a class whose operator() is a const
-/// KOKKOS_INLINE_FUNCTION. On a host it is compiled for several instruction sets, as far as it is inlined.
-/// Throws DeviceError, and std::invalid_argument for n < 0. Any thread may call.
+/// KOKKOS_INLINE_FUNCTION. On a host it is compiled for several instruction sets, as far as it is inlined,
+/// and runs without Kokkos where that cannot be initialised. Throws DeviceError, and std::invalid_argument
+/// for n < 0. Any thread may call.
 template <class Functor>
 void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor functor) {
   if (n < 0) throw std::invalid_argument("ferry::ParallelFor: n is negative");
@@ -76,14 +77,15 @@ void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor fu
 /// body(space), with the Kokkos execution space of `place`, for what a loop does not say: teams, reductions,
 /// scans. Its operator() is const and a template over the space. It runs on the host; what it queues on
 /// `space` is work of the place's stream. On a simulated device the body itself is queued: what it writes to
-/// must live until the stream is synchronised, and it must use host memory and `touches` alone. Kokkos must
-/// not be finalised.
+/// must live until the stream is synchronised, and it must use host memory and `touches` alone. Throws
+/// NoDevice for any place where Kokkos was built for a GPU and there is none, for then no space of its works;
+/// std::logic_error once Kokkos is finalised; and DeviceError.
 template <class Body>
 void Launch(const Place& place, Touches touches, Body body) {
   if (detail::RunOnDeviceSpace(place, body)) return;
+  detail::RequireKokkos();
   detail::RunHostCode(place, touches, [body = std::move(body)] {
-    if (!detail::UseKokkos())
-      throw std::logic_error("ferry::Launch: Kokkos is finalised, or needs a GPU that is not here");
+    detail::RequireKokkos();  // what was queued may run after the end
     body(detail::HostSpace());
   });
 }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ferry/error.hpp"
+#include "ferry/kernels.hpp"
 #include "ferry/synced_memory.hpp"
 #include "kernel.hpp"  // of tests/<backend>
 #include "tests/gpu/gpus.hpp"
@@ -19,7 +20,9 @@ TEST_CASE(
   std::unique_ptr<Device> device = MakeDevice(NameOf(0));
   std::optional<SyncedMemory> here(std::in_place, 1000, *device), there(std::in_place, 1000, *device);
   std::memset(here->overwrite_cpu_data(), 5, 1000);
-  there->overwrite_gpu_data();
+  const Place place = Place::On(Stream::Main(*device));  // what kernels keep is there, and goes at exit
+  Set(place, 1000, char{1}, place.Overwrite<char>(*there));
+  auto* const kept = static_cast<char*>(there->mutable_gpu_data());
   {
     const vendor::Kernel fail("Fail");
     fail.Launch(Stream::Main(*device));
@@ -28,6 +31,7 @@ TEST_CASE(
   CHECK_THROWS_AS(there->cpu_data(), DeviceError);
   CHECK(there->head() == SyncedMemory::HEAD_AT_GPU);
   CHECK_THROWS(here->gpu_data());
+  if (place.side() == Side::kGpu) CHECK_THROWS_AS(Set(place, 1000, char{1}, kept), DeviceError);
   CHECK(static_cast<const char*>(here->cpu_data())[999] == 5);
   here.reset();
   there.reset();

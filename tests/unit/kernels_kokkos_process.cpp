@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Who initialises Kokkos? One process for each answer: Kokkos is initialised at most once in a process.
-#include <Kokkos_Core.hpp>
+//   kernels_kokkos_process <answer> [<device>]
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "ferry/backend.hpp"
-#include "ferry/kernels.hpp"
-#include "tests/unit/kokkos_lacks_gpu.hpp"
+#include "ferry/error.hpp"
+#include "ferry/kokkos.hpp"
 
 namespace {
+
+constexpr int kSkipped = 4;
 
 void Require(bool condition, const char* what) {
   if (condition) return;
@@ -19,11 +24,45 @@ void Require(bool condition, const char* what) {
   std::_Exit(1);
 }
 
+/// A Kokkos that was built for a GPU can be initialised only where there is one.
+bool KokkosWorks() {
+  using ferry::detail::DeviceSpace;
+  const auto backends = ferry::Backends();
+  return !ferry::detail::kHasDeviceSpace ||
+         std::any_of(backends.begin(), backends.end(), [](const ferry::Backend& backend) {
+           return backend.name == ferry::detail::BackendOf<DeviceSpace>() && backend.count() > 0;
+         });
+}
+
+std::string name = "host";
+
+ferry::Device& TheDevice() {
+  static ferry::Device* const device = ferry::MakeDevice(name).release();
+  return *device;
+}
+ferry::Place ThePlace() { return ferry::Place::On(ferry::Stream::Main(TheDevice())); }
+
 void RequireKernelsRight() {
-  const ferry::Place cpu = ferry::Place::Cpu(ferry::DefaultDevice());
+  const ferry::Place place = ThePlace();
+  ferry::SyncedMemory x(1000 * sizeof(double), TheDevice());
+  ferry::Set(place, 1000, 2.0, place.Overwrite<double>(x));
+  Require(ferry::Asum(place, 1000, place.Read<double>(x)) == 2000, "kernels are right");
+}
+
+/// Kernels of the host do without Kokkos; those of a GPU need it.
+void RequireEnd() {
+  Require(!Kokkos::is_initialized(), "Kokkos is over");
+  const ferry::Place cpu = ferry::Place::Cpu(TheDevice());
   std::vector<double> x(1000);
   ferry::Set(cpu, 1000, 2.0, x.data());
-  Require(ferry::Asum(cpu, 1000, x.data()) == 2000, "kernels are right");
+  Require(ferry::Asum(cpu, 1000, x.data()) == 2000, "kernels of the host are right");
+  if (!ferry::detail::OnDeviceSpace(TheDevice().properties())) return;
+  try {
+    ferry::Set(ThePlace(), 1000, 2.0, x.data());
+  } catch (const std::logic_error&) {
+    return;
+  }
+  Require(false, "a kernel of a GPU throws after the end");
 }
 
 /// Its kernels run after main, and after what main's end has finalised.
@@ -31,8 +70,7 @@ struct Global {
   bool used = false;
   ~Global() {
     if (!used) return;
-    Require(!Kokkos::is_initialized(), "Kokkos is finalised at exit");
-    RequireKernelsRight();
+    RequireEnd();
     std::puts("after the end");
   }
 } global;
@@ -44,7 +82,26 @@ void Library() {
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) threads.emplace_back(RequireKernelsRight);
   for (std::thread& thread : threads) thread.join();
-  Require(Kokkos::is_initialized(), "the first kernel initialises Kokkos");
+  Require(Kokkos::is_initialized() == KokkosWorks(), "the first kernel initialises Kokkos where that works");
+}
+
+struct NoteThatItRan {
+  bool* ran;
+  template <class Space>
+  void operator()(const Space&) const {
+    *ran = true;
+  }
+};
+
+void Launch() {
+  bool ran = false, refused = false;
+  try {
+    ferry::Launch(ThePlace(), {}, NoteThatItRan{&ran});
+  } catch (const ferry::NoDevice& error) {
+    refused = std::string_view(error.what()).find("GPU") != std::string_view::npos;
+  }
+  Require(ran == KokkosWorks(), "a launch runs where Kokkos can be initialised");
+  Require(ran != refused, "elsewhere it throws, and says what is missing");
 }
 
 void Program() {
@@ -52,8 +109,7 @@ void Program() {
   Kokkos::initialize();
   RequireKernelsRight();
   Kokkos::finalize();
-  RequireKernelsRight();
-  Require(!Kokkos::is_initialized(), "Kokkos is not initialised again");
+  RequireEnd();
 }
 
 /// The program's own finalise is the last thing that it does.
@@ -70,23 +126,31 @@ void ProgramAtExit() {
 void Shared() {
   RequireKernelsRight();
   Kokkos::finalize();
-  RequireKernelsRight();
+  RequireEnd();
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  constexpr int kSkipped = 4;
-  if (ferry::testing::KokkosLacksGpu()) return kSkipped;
+int main(int argc, char** argv) try {
   const struct {
-    const char* name;
+    std::string_view name;
     void (*run)();
-  } answers[] = {{"nobody", Nobody},
-                 {"library", Library},
-                 {"program", Program},
-                 {"program-at-exit", ProgramAtExit},
-                 {"shared", Shared}};
+    bool needs_kokkos;
+  } answers[] = {{"nobody", Nobody, false},
+                 {"library", Library, false},
+                 {"launch", Launch, false},
+                 {"program", Program, true},
+                 {"program-at-exit", ProgramAtExit, true},
+                 {"shared", Shared, true}};
+  if (argc > 2) name = argv[2];
   for (const auto& answer : answers)
-    if (argc == 2 && std::strcmp(argv[1], answer.name) == 0) return answer.run(), 0;
+    if (argc > 1 && answer.name == argv[1]) {
+      if (answer.needs_kokkos && !KokkosWorks()) return std::puts("Kokkos needs a GPU"), kSkipped;
+      TheDevice();
+      return answer.run(), 0;
+    }
   return 2;
+} catch (const ferry::NoDevice& error) {
+  std::puts(error.what());
+  return kSkipped;
 }

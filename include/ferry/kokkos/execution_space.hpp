@@ -56,9 +56,14 @@ class DeviceScope {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Whether the GPU does all that it was asked, which is waited for. Defined by the backend.
+bool DeviceWorks(int device) noexcept;
+
 /// Sees to it that Kokkos is initialised, where that is up to us for the GPU `device`. A program that does it
 /// itself must do so before; else we do it, and finalise it at exit. False once Kokkos has been finalised,
 /// and where it needs a GPU and there is none: what is left to run then runs without it.
 bool UseKokkos(int device = 0);
+/// The same for what needs Kokkos: where UseKokkos is false it throws std::logic_error or NoDevice.
+void RequireKokkos(int device = 0);
 
 }  // namespace ferry::detail

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// In a build whose Kokkos has kernels for the GPUs of its backend.
 #include <memory>
 #include <mutex>
 
@@ -17,8 +18,7 @@ struct Instance {
   std::recursive_mutex mutex{};
 };
 
-/// Where the device no longer works Kokkos would throw from the destructor, and there is nothing to give
-/// back.
+/// Where the device no longer works Kokkos would end the program, and there is nothing to give back.
 void Destroy(Instance* instance, int device) noexcept try {
   const gpu::CurrentDevice current(device);
   if (gpu::CurrentDeviceWorks()) delete instance;
@@ -38,8 +38,7 @@ std::shared_ptr<Instance> InstanceOf(const Stream& on) {
 }  // namespace
 
 struct DeviceScope::Impl {
-  explicit Impl(const Stream& on)
-      : current(on.device().properties().index), instance(InstanceOf(on)), lock(instance->mutex) {}
+  explicit Impl(const Stream& on) : current(on), instance(InstanceOf(on)), lock(instance->mutex) {}
 
   gpu::CurrentDevice current;  // instances are made on it, and leave it changed
   std::shared_ptr<Instance> instance;
@@ -49,5 +48,12 @@ struct DeviceScope::Impl {
 DeviceScope::DeviceScope(const Stream& on) : impl_(std::make_unique<Impl>(on)) {}
 DeviceScope::~DeviceScope() = default;
 const DeviceSpace& DeviceScope::space() const noexcept { return impl_->instance->space; }
+
+bool DeviceWorks(int device) noexcept try {
+  const gpu::CurrentDevice current(device);
+  return gpu::CurrentDeviceWorks();
+} catch (const Error&) {
+  return false;
+}
 
 }  // namespace ferry::detail
