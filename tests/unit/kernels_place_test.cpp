@@ -2,25 +2,20 @@
 #include <catch2/catch_test_macros.hpp>
 #include <functional>
 #include <memory>
-#include <stdexcept>
-#include <type_traits>
-#include <utility>
 
 #include "ferry/error.hpp"
 #include "ferry/forwarding_device.hpp"
-#include "ferry/kokkos.hpp"
 #include "ferry/log.hpp"
 #include "tests/unit/kernels_world.hpp"
-#include "tests/unit/kokkos_lacks_gpu.hpp"
 
 namespace ferry::testing {
 namespace {
 
-/// Says that it is another backend's, whose kernels no Kokkos here has.
+/// Says that it is a GPU of a backend that no Kokkos has kernels for.
 class ForeignDevice final : public ForwardingDevice {
  public:
   ForeignDevice() : ForwardingDevice(MakeDevice("host")), properties_(next().properties()) {
-    properties_.backend = "cuda";
+    properties_.backend = "foreign";
     properties_.unified = false;
   }
   const DeviceProperties& properties() const noexcept override { return properties_; }
@@ -28,28 +23,6 @@ class ForeignDevice final : public ForwardingDevice {
  private:
   DeviceProperties properties_;
 };
-
-// Kokkos' spaces, as far as they are told apart.
-struct CudaStream;
-struct HipStream;
-struct CudaLike {
-  explicit CudaLike(CudaStream* on) : stream(on) {}
-  CudaStream* cuda_stream() const { return stream; }
-  CudaStream* stream;
-};
-struct HipLike {
-  explicit HipLike(HipStream* on) : stream(on) {}
-  HipStream* hip_stream() const { return stream; }
-  HipStream* stream;
-};
-
-TEST_CASE("An execution space is known by the streams that it takes", "[kernels]") {
-  STATIC_CHECK(detail::BackendOf<CudaLike>() == "cuda");
-  STATIC_CHECK(detail::BackendOf<HipLike>() == "hip");
-  STATIC_CHECK(detail::BackendOf<detail::HostSpace>().empty());
-  CHECK(detail::OnStream<CudaLike>(StreamHandle{1}).stream == reinterpret_cast<CudaStream*>(1));
-  CHECK(detail::OnStream<HipLike>(StreamHandle{2}).stream == reinterpret_cast<HipStream*>(2));
-}
 
 TEST_CASE("Where Kokkos has no kernels for a device they run on the CPU, with one warning a process",
           "[kernels]") {
@@ -63,7 +36,7 @@ TEST_CASE("Where Kokkos has no kernels for a device they run on the CPU, with on
   CHECK(Place::On(stream).side() == Side::kCpu);
   SetLogSink({});
   REQUIRE(lines.size() == 1);
-  CHECK(lines[0].find("cuda:0") != std::string::npos);
+  CHECK(lines[0].find("foreign:0") != std::string::npos);
 
   SyncedMemory memory(100 * sizeof(float), device);
   memory.overwrite_gpu_data(stream);
@@ -78,45 +51,6 @@ TEST_CASE("A place is on the side that it was made for", "[kernels]") {
   CHECK(World("sim cpu").place().side() == Side::kCpu);
   CHECK(World("host stream").place().side() == Side::kGpu);
   CHECK(World("sim stream").place().side() == Side::kGpu);
-}
-
-/// Counts in host memory how often it was called.
-struct Count {
-  int* calls;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t) const { Kokkos::atomic_fetch_add(calls, 1); }
-};
-
-TEST_CASE("A kernel on the CPU or a host stream is done when the call returns", "[kernels]") {
-  const World world(GENERATE(as<std::string>(), "host cpu", "host stream", "sim cpu"));
-  int calls = 0;
-  ParallelFor(world.place(), 100, {&calls}, Count{&calls});
-  CHECK(calls == 100);
-}
-
-TEST_CASE("A kernel on a simulated device is late, and done once its stream is synchronised", "[kernels]") {
-  const World world(GENERATE(as<std::string>(), "sim main", "sim stream"));
-  int calls = 0;
-  Elements<float> x(world, std::vector<float>(10, 1));
-  ParallelFor(world.place(), 100, {x.read_write()}, Count{&calls});
-  CHECK(calls == 0);
-  world.stream().Synchronize();
-  CHECK(calls == 100);
-}
-
-TEST_CASE("Gemm and Copy on a simulated device are as late as kernels", "[kernels]") {
-  const World world("sim stream");
-  const long copies = sim::Inspect().copies;
-  int calls = 0;
-  Elements<float> a(world, Numbers<float>(100, 1)), c(world, Numbers<float>(100, 2));
-  const float* const from = a.read();
-  float* const to = c.read_write();
-  ParallelFor(world.place(), 1, {to}, Count{&calls});
-  Gemm(world.place(), Transpose::kNo, Transpose::kNo, 10, 10, 10, 1.F, from, from, 0.F, to);
-  Copy(world.place(), 100, from, to);
-  CHECK(calls == 0);
-  CHECK(c.values() == a.values());
-  CHECK(calls == 1);
-  CHECK(sim::Inspect().copies > copies);
 }
 
 TEST_CASE("Kernels on several streams see each other's results through the memory", "[kernels]") {
@@ -163,50 +97,6 @@ TEST_CASE("A sum whose wait fails leaves its work something to write to", "[kern
   CHECK_THROWS_AS(Asum(world.place(), 10000, x.read()), DeviceError);
   sim::Drain();
   CHECK(Asum(world.place(), 10000, x.read()) == 10000);
-}
-
-/// A user's reduction: what a loop does not say.
-struct MaximumOf {
-  std::int64_t n;
-  const float* x;
-  std::shared_ptr<float> result;
-
-  struct Step {
-    const float* x;
-    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, float& most) const {
-      if (x[i] > most) most = x[i];
-    }
-  };
-  template <class Space>
-  void operator()(const Space& space) const {
-    Kokkos::parallel_reduce(Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, n), Step{x},
-                            Kokkos::Max<float>(*result));
-  }
-};
-
-TEST_CASE("A kernel of the user's own may be more than a loop", "[kernels]") {
-  if (testing::KokkosLacksGpu()) SKIP("this Kokkos needs a GPU");
-  const World world(Everywhere());
-  std::vector<float> values = Numbers<float>(1000, 1);
-  values[567] = 8;
-  const Elements<float> x(world, values);
-  const auto result = std::make_shared<float>();
-  Launch(world.place(), {x.read()}, MaximumOf{x.n(), x.read(), result});
-  world.stream().Synchronize();
-  CHECK(*result == 8);
-}
-
-TEST_CASE("A loop of the user's own runs each index once", "[kernels]") {
-  const World world(Everywhere());
-  for (const std::int64_t n : {1, 63, 64, 65, 129, 1000}) {
-    Elements<int> x(world, std::vector<int>(static_cast<std::size_t>(n), 5));
-    int* const data = x.read_write();
-    ParallelFor(
-        world.place(), n, {data}, KOKKOS_LAMBDA(std::int64_t i) { data[i] += static_cast<int>(i); });
-    const std::vector<int> values = x.values();
-    for (std::size_t i = 0; i < values.size(); ++i) CHECK(values[i] == 5 + static_cast<int>(i));
-  }
-  CHECK_THROWS_AS(ParallelFor(world.place(), -1, {}, [](std::int64_t) {}), std::invalid_argument);
 }
 
 }  // namespace

@@ -124,6 +124,17 @@ TEST_CASE("A sum has the same bits at every place, at every alignment and from e
   CHECK(Sumsq(world.place(), n, ex.read()) == sumsq);
 }
 
+TEST_CASE("A sum has the same bits each time", "[kernels]") {
+  const std::int64_t n = 100003;
+  const World world(Everywhere());
+  const Elements<float> x(world, Numbers<float>(n, 6));
+  const double asum = Asum(world.place(), n, x.read()), dot = Dot(world.place(), n, x.read(), x.read());
+  for (int i = 0; i < 20; ++i) {
+    CHECK(Asum(world.place(), n, x.read()) == asum);
+    CHECK(Dot(world.place(), n, x.read(), x.read()) == dot);
+  }
+}
+
 TEST_CASE("Each instruction set that this processor has sums right", "[kernels][no-gpu]") {
   using detail::InstructionSet;
   const auto set = GENERATE(InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512);
