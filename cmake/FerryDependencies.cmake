@@ -7,6 +7,13 @@ if(CMAKE_CXX_COMPILER MATCHES "hipcc[^/]*$") # it takes every file for HIP's; he
   add_compile_options("SHELL:-x c++")
   target_compile_options(Kokkos::kokkos INTERFACE "SHELL:-x hip")
 endif()
+foreach(backend cuda hip)
+  string(TOUPPER ${backend} space)
+  if(space IN_LIST Kokkos_DEVICES AND NOT FERRY_BACKEND STREQUAL backend)
+    message(FATAL_ERROR "This Kokkos is for ${backend}, in ${Kokkos_DIR}: choose -DFERRY_BACKEND=${backend}, or another "
+                        "Kokkos by -DKokkos_ROOT=.")
+  endif()
+endforeach()
 find_package(OpenBLAS REQUIRED)
 find_package(spdlog 1.10 REQUIRED)
 
