@@ -1,27 +1,39 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# gpu_bundle.sh <build folder> <folder to make>: what is needed to test Ferry on a GPU machine that has a CUDA toolkit
-# and no network: the GPU tests, the benchmarks, the example, their data and libraries. There, `sh <folder>/run.sh`.
+# gpu_bundle.sh <build folder> <archive.tar.gz>: packs what tests Ferry on a GPU machine that has no network: the GPU tests,
+# the benchmarks and the example with their data and libraries. There: tar -xf <archive>; sh ferry-gpu/run.sh
 set -eu
-build=$1 bundle=$2
+build=$1 archive=$2
 here=$(dirname "$0")
 data=${FERRY_DATA:-/usr/share/datasets/fashion-mnist}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+bundle=$dir/ferry-gpu
 mkdir -p "$bundle/bin" "$bundle/lib"
 
-for program in tools/ferry-info docs/examples/fashion_mnist docs/examples/compare_blobs bench/cuda/bench_cuda_device; do
-  [ ! -e "$build/$program" ] || cp "$build/$program" "$bundle/bin"
+# put <file>: without what a debugger needs
+put() {
+  strip -o "$bundle/bin/$(basename "$1")" "$1"
+}
+for program in tools/ferry-info tests/unit/kernels_kokkos_process docs/examples/fashion_mnist docs/examples/compare_blobs; do
+  put "$build/$program"
 done
-find "$build/tests/cuda" -maxdepth 1 -type f -perm -u+x -exec cp {} "$bundle/bin" \;
+find "$build/tests/cuda" "$build/bench/cuda" -maxdepth 1 -type f -perm -u+x | while read -r program; do put "$program"; done
 
-# CUDA's own libraries are the toolkit's, and the C library is the machine's.
+# The CUDA toolkit and the C library are the machine's.
 ldd "$bundle"/bin/* | awk '/=> \// { print $3 }' | sort -u |
   grep -vE '/(libc|libm|libdl|librt|libpthread|ld-linux[^/]*|libcu[^/]*|libnv[^/]*)\.so' |
-  while read -r library; do cp -L "$library" "$bundle/lib"; done
+  while read -r library; do strip -o "$bundle/lib/$(basename "$library")" "$library"; done
 
 if [ -d "$data" ]; then cp -rL "$data" "$bundle/data"; fi
 cp "$here/gpu_run.sh" "$bundle/run.sh"
+cp "$here/gpu_sanitize.sh" "$here/../docs/examples/test_gpu_training.sh" "$bundle"
 {
-  sed -n 's/^Kokkos_DIR:[^=]*=/Kokkos /p' "$build/CMakeCache.txt"
-  git -C "$here" log -1 --format='Ferry %H' 2>/dev/null || true
+  kokkos=$(sed -n 's/^Kokkos_DIR:[^=]*=//p' "$build/CMakeCache.txt")
+  sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/Kokkos \1/p' "$kokkos/KokkosConfigVersion.cmake"
+  sed -n 's/^set(Kokkos_\(DEVICES\|ARCH\) "*\([^"]*\)"*)/Kokkos for \2/p' "$kokkos/KokkosConfigCommon.cmake"
+  ldd "$bundle/bin/fashion_mnist" | awk '/libcu.*=>/ { print "built for " $1 }'
+  git -C "$here" describe --always --dirty 2>/dev/null | sed 's/^/Ferry /' || true
 } >"$bundle/made-of.txt"
-echo "$bundle: $(du -sh "$bundle" | cut -f1)"
+tar -C "$dir" -czf "$archive" ferry-gpu
+echo "$archive: $(du -m "$archive" | cut -f1) MiB"

@@ -1,13 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs all of a bundle (see gpu_bundle.sh) on this machine's GPUs, and writes results.md beside itself: what ran, on
-# what, and with which result. Fails if anything failed, and where there is no GPU.
+# what, with which result, and what did not run. Fails if anything failed, and where there is no GPU.
 set -u
 cd "$(dirname "$0")" || exit 2
 cuda=${CUDA_HOME:-/usr/local/cuda}
 export LD_LIBRARY_PATH="$PWD/lib:$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PATH="$PATH:$cuda/bin"
-mkdir -p log
-failed=0
+unset FERRY_DEVICE
+rm -rf log && mkdir log
+
+# Where the toolkit is not, another package may have brought its libraries.
+for library in $(ldd bin/* | awk '/not found/ { print $1 }' | sort -u); do
+  found=$(find /usr /opt -name "$library" 2>/dev/null | head -n 1)
+  if [ -n "$found" ]; then LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$(dirname "$found"); fi
+done
+if ! bin/ferry-info >log/ferry-info 2>&1; then
+  echo 'The programs of the bundle do not start here:' && cat log/ferry-info && exit 1
+fi
+gpu=$(sed -n '/^cuda:[0-9]/p' log/ferry-info)
 
 # check <name> <command...>: one line of the report.
 check() {
@@ -15,14 +25,17 @@ check() {
   "$@" >"log/$name" 2>&1
   case $? in
     0) result=passed ;;
-    4) result=skipped ;;
-    *) result=FAILED && failed=1 ;;
+    4 | 77) result='did not run' ;;
+    127) result='did not start' ;;
+    *) result=FAILED ;;
   esac
-  echo "| $name | $result |"
+  echo "| $name | $result | $(grep . "log/$name" | tail -n 1 | cut -c1-160) |"
 }
-
 table() {
-  printf '\n| %s | result |\n| --- | --- |\n' "$1"
+  printf '\n| %s | result | its last words |\n| --- | --- | --- |\n' "$1"
+}
+count() {
+  grep -c "^| [^|]* | $1 |" results.md
 }
 
 # fenced <command...>: its output as it is.
@@ -31,43 +44,41 @@ fenced() {
   printf '\n%stext\n%s\n%s\n' "$fence" "$("$@" 2>&1)" "$fence"
 }
 
+tests() {
+  table test
+  for test in contract device walk failed_kernel own_streams at_exit per_stream runtime; do check "$test" "bin/cuda_$test"; done
+  check mathematics bin/cuda_mathematics '~[no-gpu]'
+  for owner in library launch program program-at-exit shared; do
+    check "kokkos_of_$owner" bin/kernels_kokkos_process "$owner" cuda
+    check "kokkos_of_${owner}_on_the_host" bin/kernels_kokkos_process "$owner"
+  done
+  CUDA_VISIBLE_DEVICES=-1 check no_device bin/cuda_no_device
+  check training sh test_gpu_training.sh bin/fashion_mnist bin/compare_blobs bin/ferry-info cuda data
+  for question in copy kernels allocation; do check "bench_$question" "bin/bench_cuda_$question" --benchmark_min_time=0.2; done
+  if [ -n "$gpu" ] && command -v compute-sanitizer >/dev/null; then
+    check compute-sanitizer sh gpu_sanitize.sh bin
+  else
+    echo '| compute-sanitizer | did not run | it needs a GPU and a toolkit |'
+  fi
+}
+
 {
   printf '# Ferry on hardware\n\n- date: %s\n- machine: %s\n' "$(date -u +%Y-%m-%d)" "$(uname -srm)"
-  printf -- '- GPU: %s\n' "$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1 | paste -sd';')"
-  printf -- '- toolkit: %s\n' "$(nvcc --version 2>&1 | tail -n 2 | head -n 1)"
+  printf -- '- GPU: %s\n' "${gpu:-none}"
+  printf -- '- driver: %s\n' "$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | paste -sd';')"
+  printf -- '- toolkit: %s\n' "$(nvcc --version 2>/dev/null | tail -n 2 | head -n 1)"
   sed 's/^/- /' made-of.txt
-  fenced bin/ferry-info
-
-  table test
-  for test in contract device failed_kernel walk per_stream runtime; do check "cuda_$test" "bin/cuda_$test"; done
-  check cuda_mathematics bin/cuda_mathematics '~[no-gpu]'
-  if [ -e bin/cuda_own_streams ]; then check cuda_own_streams bin/cuda_own_streams; fi # made where there is an nvcc
-  check cuda_at_exit bin/cuda_at_exit
-  CUDA_VISIBLE_DEVICES='' check cuda_no_device bin/cuda_no_device
-
-  if command -v compute-sanitizer >/dev/null; then
-    table 'compute-sanitizer'
-    export FERRY_TEST_SCALE=0.02
-    for tool in memcheck initcheck synccheck racecheck; do
-      for test in contract device walk; do
-        check "${tool}_$test" compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 1 "bin/cuda_$test"
-      done
-    done
-    unset FERRY_TEST_SCALE
-  fi
-
-  if [ -d data ]; then
-    table 'training on Fashion-MNIST'
-    check train_host bin/fashion_mnist --data data --device host --save log/host.blobproto
-    check train_cuda bin/fashion_mnist --data data --device cuda:0 --save log/cuda.blobproto
-    check same_weights bin/compare_blobs log/host.blobproto log/cuda.blobproto 1e-4
-    fenced tail -n 12 log/train_cuda
-  fi
-
-  table benchmark
-  check bench bin/bench_cuda_device --benchmark_min_time=0.2
-  fenced cat log/bench
+  if [ -z "$gpu" ]; then printf '\n**There is no GPU here: nothing below has run on one.**\n'; fi
+  fenced cat log/ferry-info
 } >results.md
-if ! bin/ferry-info | grep -q '^cuda:'; then echo 'There is no GPU here' >&2 && failed=1; fi
-cat results.md
-exit $failed
+tests | tee -a results.md
+summary="$(count passed) passed, $(count FAILED) failed, $(count 'did not run') did not run, $(count 'did not start') did not start"
+{
+  printf '\n%s\n' "$summary"
+  if [ -n "$gpu" ]; then
+    for log in training bench_copy bench_kernels bench_allocation; do printf '\n## %s\n' $log && fenced cat log/$log; done
+  fi
+} >>results.md
+printf '\n%s\n' "$PWD/results.md: $summary"
+if [ -z "$gpu" ]; then echo 'There is no GPU here' >&2 && exit 1; fi
+[ "$(count FAILED)$(count 'did not start')" = 00 ]
