@@ -42,7 +42,7 @@ inline bool OnDeviceSpace(const DeviceProperties& device) noexcept {
 }
 
 /// While it lives, space() queues kernels on a stream, and the stream's device is the thread's current one.
-/// Defined by the backend; throws DeviceError.
+/// Throws DeviceError. Defined where kHasDeviceSpace is true.
 class DeviceScope {
  public:
   explicit DeviceScope(const Stream& on);
@@ -56,7 +56,8 @@ class DeviceScope {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Whether the GPU does all that it was asked, which is waited for. Defined by the backend.
+/// Whether the GPU does all that it was asked, which is waited for. Defined where kHasDeviceSpace is
+/// true.
 bool DeviceWorks(int device) noexcept;
 
 /// Sees to it that Kokkos is initialised, where that is up to us for the GPU `device`. A program that does it
