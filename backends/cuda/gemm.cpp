@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "core/kernels/gemm.hpp"
-
 #include <cublas_v2.h>
 
 #include <string>
@@ -8,6 +6,7 @@
 
 #include "backends/gpu/blas_gemm.hpp"
 #include "ferry/cuda.hpp"
+#include "ferry/detail/device_gemm.hpp"
 
 namespace ferry {
 namespace {

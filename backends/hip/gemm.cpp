@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "core/kernels/gemm.hpp"
-
 #include <hipblas/hipblas.h>
 
 #include <string>
 #include <type_traits>
 
 #include "backends/gpu/blas_gemm.hpp"
+#include "ferry/detail/device_gemm.hpp"
 #include "ferry/hip.hpp"
 
 namespace ferry {

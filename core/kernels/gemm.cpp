@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "core/kernels/gemm.hpp"
-
 #include <cblas.h>
 
 #include <limits>
 #include <stdexcept>
 #include <string>
 
+#include "ferry/detail/device_gemm.hpp"
 #include "ferry/error.hpp"
 #include "ferry/kokkos.hpp"
 

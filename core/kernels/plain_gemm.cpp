@@ -2,7 +2,7 @@
 // In a build whose backend has kernels and no BLAS.
 #include "core/kernels/plain_gemm.hpp"
 
-#include "core/kernels/gemm.hpp"
+#include "ferry/detail/device_gemm.hpp"
 
 namespace ferry::detail {
 
