@@ -19,6 +19,7 @@ struct CudaRuntime {
   using Error = cudaError_t;
   static constexpr Error kSuccess = cudaSuccess;
   static constexpr Error kOutOfMemory = cudaErrorMemoryAllocation;
+  static constexpr Error kNotReady = cudaErrorNotReady;
   static constexpr Error kStreamCaptureUnsupported = cudaErrorStreamCaptureUnsupported;
   static constexpr Error kStreamCaptureImplicit = cudaErrorStreamCaptureImplicit;
   static const char* GetErrorName(Error error) noexcept { return cudaGetErrorName(error); }
@@ -38,6 +39,7 @@ struct CudaRuntime {
   }
   static Error StreamDestroy(Stream stream) noexcept { return cudaStreamDestroy(stream); }
   static Error StreamSynchronize(Stream stream) noexcept { return cudaStreamSynchronize(stream); }
+  static Error StreamQuery(Stream stream) noexcept { return cudaStreamQuery(stream); }
   static Error StreamIsCapturing(Stream stream, CaptureStatus* status) noexcept {
     return cudaStreamIsCapturing(stream, status);
   }

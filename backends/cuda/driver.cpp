@@ -4,18 +4,14 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
+#include "backends/cuda/cuda_runtime.hpp"
 #include "backends/gpu/current_device.hpp"
-#include "ferry/cuda.hpp"
-#include "ferry/error.hpp"
+#include "backends/gpu/current_device_by.hpp"
 
 namespace ferry::gpu {
 namespace {
 
-void Check(const char* call, cudaError_t error) {
-  if (error == cudaSuccess) return;
-  (void)cudaGetLastError();
-  throw DeviceError(call, error, cudaGetErrorString(error));
-}
+using Cuda = CurrentDeviceBy<cuda::CudaRuntime>;
 
 template <class Function, class... Arguments>
 CUresult Call(const char* name, Arguments... arguments) {
@@ -27,21 +23,9 @@ CUresult Call(const char* name, Arguments... arguments) {
 
 }  // namespace
 
-CurrentDevice::CurrentDevice(int index) {
-  Check("cudaGetDevice", cudaGetDevice(&previous_));
-  Check("cudaSetDevice", cudaSetDevice(index));
-}
+CurrentDevice::CurrentDevice(int index) : previous_(Cuda::Replace(index)) {}
 CurrentDevice::CurrentDevice(const Stream& on) : CurrentDevice(on.device().properties().index) {
-  const cudaStream_t stream = cuda::Native(on);
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  auto error = cudaStreamIsCapturing(stream, &status);
-  const bool capturing = error == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
-  if (error == cudaSuccess && !capturing) error = cudaStreamQuery(stream);
-  if (error == cudaErrorNotReady || capturing) {
-    (void)cudaGetLastError();
-  } else {
-    Check("cudaStreamQuery", error);
-  }
+  Cuda::RequireWorking(on.handle());
 }
 CurrentDevice::~CurrentDevice() { (void)cudaSetDevice(previous_); }
 

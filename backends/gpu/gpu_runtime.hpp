@@ -21,6 +21,7 @@ namespace ferry::gpu {
 ///                  StreamSynchronize. An allocation that gives a null pointer is out of memory.
 ///   Free           takes what Malloc, MallocManaged and MallocAsync made, when no work uses it any more.
 ///   GetLastError   forgets the calling thread's last error.
+///   StreamQuery    asks whether all work is done; kNotReady, which is no error, says that it is not.
 ///   kNotCapturing  is the capture status of a stream whose work runs.
 ///   kStreamCaptureImplicit  is the answer of StreamIsCapturing for a main stream that would have to wait for
 ///                  a stream under capture.
@@ -33,6 +34,7 @@ concept GpuRuntime =
       { R::kName } -> std::convertible_to<const char*>;
       { R::kSuccess } -> std::convertible_to<typename R::Error>;
       { R::kOutOfMemory } -> std::convertible_to<typename R::Error>;
+      { R::kNotReady } -> std::convertible_to<typename R::Error>;
       { R::kStreamCaptureUnsupported } -> std::convertible_to<typename R::Error>;
       { R::kStreamCaptureImplicit } -> std::convertible_to<typename R::Error>;
       { R::kHostToDevice } -> std::convertible_to<typename R::Direction>;
@@ -63,6 +65,7 @@ concept GpuRuntime =
       { R::StreamCreate(out_stream) } -> std::same_as<typename R::Error>;
       { R::StreamDestroy(stream) } -> std::same_as<typename R::Error>;
       { R::StreamSynchronize(stream) } -> std::same_as<typename R::Error>;
+      { R::StreamQuery(stream) } -> std::same_as<typename R::Error>;
       { R::StreamWaitEvent(stream, event) } -> std::same_as<typename R::Error>;
       { R::StreamIsCapturing(stream, out_status) } -> std::same_as<typename R::Error>;
 

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "backends/gpu/current_device.hpp"
 
+#include "backends/gpu/current_device_by.hpp"
 #include "backends/hip/hip_runtime.hpp"
-#include "ferry/error.hpp"
 
 namespace ferry::gpu {
-namespace {
 
-void Check(const char* call, hipError_t error) {
-  if (error == hipSuccess) return;
-  (void)hipGetLastError();
-  throw DeviceError(call, error, hipGetErrorString(error));
+using Hip = CurrentDeviceBy<hip::HipRuntime>;
+
+CurrentDevice::CurrentDevice(int index) : previous_(Hip::Replace(index)) {}
+CurrentDevice::CurrentDevice(const Stream& on) : CurrentDevice(on.device().properties().index) {
+  Hip::RequireWorking(on.handle());
 }
-
-}  // namespace
-
-CurrentDevice::CurrentDevice(int index) {
-  Check("hipGetDevice", hipGetDevice(&previous_));
-  Check("hipSetDevice", hipSetDevice(index));
-}
-CurrentDevice::CurrentDevice(const Stream& on) : CurrentDevice(on.device().properties().index) {}
 CurrentDevice::~CurrentDevice() { (void)hipSetDevice(previous_); }
 
 bool CurrentDeviceWorks() noexcept { return hipDeviceSynchronize() == hipSuccess; }

@@ -18,6 +18,7 @@ struct HipRuntime {
   using Error = hipError_t;
   static constexpr Error kSuccess = hipSuccess;
   static constexpr Error kOutOfMemory = hipErrorOutOfMemory;
+  static constexpr Error kNotReady = hipErrorNotReady;
   static constexpr Error kStreamCaptureUnsupported = hipErrorStreamCaptureUnsupported;
   static constexpr Error kStreamCaptureImplicit = hipErrorStreamCaptureImplicit;
   static const char* GetErrorName(Error error) noexcept { return hipGetErrorName(error); }
@@ -37,6 +38,7 @@ struct HipRuntime {
   }
   static Error StreamDestroy(Stream stream) noexcept { return hipStreamDestroy(stream); }
   static Error StreamSynchronize(Stream stream) noexcept { return hipStreamSynchronize(stream); }
+  static Error StreamQuery(Stream stream) noexcept { return hipStreamQuery(stream); }
   static Error StreamIsCapturing(Stream stream, CaptureStatus* status) noexcept {
     return hipStreamIsCapturing(stream, status);
   }

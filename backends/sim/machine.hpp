@@ -24,7 +24,7 @@ using Lock = std::unique_lock<std::mutex>;
 /// Which calls a fault may strike, and how.
 enum class Faults {
   kEither,     ///< instead of the call's work, or after it
-  kInstead,    ///< only instead: nobody could give back what the call made
+  kInstead,    ///< only instead: there is nothing to do, or nobody could give back what the call made
   kGivesBack,  ///< counted only by name, for nobody reports it; after a kernel failed, it still gives back
   kQuery,      ///< counted only by name; says nothing of kernels
 };

@@ -242,7 +242,7 @@ SimRuntime::Error SimRuntime::StreamSynchronize(Stream stream) {
   });
 }
 SimRuntime::Error SimRuntime::StreamQuery(Stream stream) {
-  return Enter(__func__, Faults::kQuery, [&](const Call& call, Lock&) {
+  return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock&) {
     const auto queue = Ready(call, stream);
     if (queue == nullptr) return kInvalidHandle;
     return queue->done == queue->queued ? kSuccess : kNotReady;
