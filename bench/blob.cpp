@@ -69,7 +69,7 @@ void Shapes(ferry::Device& host) {
         benchmark::DoNotOptimize(Blob<float>({64, 3, 224, 224}, host).data().get());
       },
       [] {
-        Plain made({64, 3, 224, 224});
+        const Plain made({64, 3, 224, 224});
         benchmark::DoNotOptimize(&made);
       });
 }

@@ -7,6 +7,7 @@ cd "$(dirname "$0")" || exit 2
 cuda=${CUDA_HOME:-/usr/local/cuda}
 export LD_LIBRARY_PATH="$PWD/lib:$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PATH="$PATH:$cuda/bin"
 unset FERRY_DEVICE
+backend=$(sed -n 's/^backend //p' made-of.txt)
 rm -rf log && mkdir log
 
 # Where the toolkit is not, another package may have brought its libraries.
@@ -17,7 +18,7 @@ done
 if ! bin/ferry-info >log/ferry-info 2>&1; then
   echo 'The programs of the bundle do not start here:' && cat log/ferry-info && exit 1
 fi
-gpu=$(sed -n '/^cuda:[0-9]/p' log/ferry-info)
+gpu=$(sed -n "/^$backend:[0-9]/p" log/ferry-info)
 
 # check <name> <command...>: one line of the report.
 check() {
@@ -46,15 +47,19 @@ fenced() {
 
 tests() {
   table test
-  for test in contract device walk failed_kernel own_streams at_exit per_stream runtime; do check "$test" "bin/cuda_$test"; done
-  check mathematics bin/cuda_mathematics '~[no-gpu]'
+  for program in bin/"$backend"_*; do
+    test=${program#"bin/${backend}_"}
+    case $test in
+      no_device) CUDA_VISIBLE_DEVICES=-1 check no_device "$program" ;;
+      *) check "$test" "$program" '~[no-gpu]' ;;
+    esac
+  done
   for owner in library launch program program-at-exit shared; do
-    check "kokkos_of_$owner" bin/kernels_kokkos_process "$owner" cuda
+    check "kokkos_of_$owner" bin/kernels_kokkos_process "$owner" "$backend"
     check "kokkos_of_${owner}_on_the_host" bin/kernels_kokkos_process "$owner"
   done
-  CUDA_VISIBLE_DEVICES=-1 check no_device bin/cuda_no_device
-  check training sh test_gpu_training.sh bin/fashion_mnist bin/compare_blobs bin/ferry-info cuda data
-  for question in copy kernels allocation; do check "bench_$question" "bin/bench_cuda_$question" --benchmark_min_time=0.2; done
+  check training sh test_gpu_training.sh bin/fashion_mnist bin/compare_blobs bin/ferry-info "$backend" data
+  for program in bin/bench_*; do [ ! -e "$program" ] || check "${program#bin/}" "$program" --benchmark_min_time=0.2; done
   if [ -n "$gpu" ] && command -v compute-sanitizer >/dev/null; then
     check compute-sanitizer sh gpu_sanitize.sh bin
   else
@@ -76,7 +81,7 @@ summary="$(count passed) passed, $(count FAILED) failed, $(count 'did not run') 
 {
   printf '\n%s\n' "$summary"
   if [ -n "$gpu" ]; then
-    for log in training bench_copy bench_kernels bench_allocation; do printf '\n## %s\n' $log && fenced cat log/$log; done
+    for log in log/training log/bench_*; do [ ! -e "$log" ] || { printf '\n## %s\n' "${log#log/}" && fenced cat "$log"; }; done
   fi
 } >>results.md
 printf '\n%s\n' "$PWD/results.md: $summary"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# report.sh <backend> <build>: writes <build>/results.md, what the tests there gave, on what, to keep or to send.
+# report.sh <preset> <build>: writes <build>/results.md, what the tests there gave, on what, to keep or to send.
 set -eu
-backend=$1 build=$2
+preset=$1 build=$2
+backend=${preset%-nvidia}
 log=$build/ctest.log
 [ -e "$log" ] || exit 0
 data=/usr/share/datasets/fashion-mnist
@@ -23,7 +24,7 @@ train() {
 }
 
 {
-  printf '# Ferry with the backend %s\n\n' "$backend"
+  printf '# Ferry with the backend %s\n\n' "$preset"
   printf -- '- date: %s\n- machine: %s\n' "$(date -u +%Y-%m-%d)" "$(uname -srm)"
   printf -- '- Ferry: %s\n' "$(git describe --always --dirty 2>/dev/null || echo 'no git here')"
   for tool in hipconfig nvcc; do

@@ -19,7 +19,7 @@ namespace {
 /// Where a link leads: the file there is replaced, or made, and the link stays.
 std::filesystem::path Target(const std::filesystem::path& file) {
   std::error_code none;
-  const std::filesystem::path target = std::filesystem::canonical(file, none);
+  std::filesystem::path target = std::filesystem::canonical(file, none);
   if (!none) return target;
   const std::filesystem::path led = std::filesystem::read_symlink(file, none);
   return none ? file : file.parent_path() / led;
