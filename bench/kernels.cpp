@@ -12,34 +12,36 @@
 #include <memory>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "bench/compare.hpp"
 #include "ferry/backend.hpp"
+#include "ferry/blob.hpp"
 
 namespace {
 
 using ferry::Place;
 
+/// In a Blob's memory: how fast wide registers are depends on where an array begins.
 struct Arrays {
-  explicit Arrays(std::int64_t count) : n(count), x(static_cast<std::size_t>(n)), y(x.size()) {
+  Arrays(std::int64_t n, ferry::Device& host) : blob({n}, host) {
     std::mt19937 random(1);
     std::uniform_real_distribution<float> between(-1, 1);
-    for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::int64_t i = 0; i < n; ++i) {
       x[i] = between(random);
       y[i] = between(random);
     }
   }
-  std::int64_t n;
-  std::vector<float> x, y;
+  ferry::Blob<float> blob;
+  float *const x = blob.overwrite_cpu_data(), *const y = blob.overwrite_cpu_diff();
 };
 
-void RegisterAll(const Place& cpu, std::int64_t bytes, const std::string& size, double streaming,
+void RegisterAll(ferry::Device& host, std::int64_t bytes, const std::string& size, double streaming,
                  double summing) {
-  const auto arrays = std::make_shared<Arrays>(bytes / 4);
-  const auto n = arrays->n;
+  const Place cpu = Place::Cpu(host);
+  const std::int64_t n = bytes / 4;
+  const auto arrays = std::make_shared<Arrays>(n, host);
   const int blas_n = static_cast<int>(n);
-  float *const x = arrays->x.data(), *const y = arrays->y.data();
+  float *const x = arrays->x, *const y = arrays->y;
   const auto compare = [&](const char* what, double required, auto subject, auto reference) {
     bench::Compare(
         what + size, required, [=, keep = arrays] { subject(); }, reference);
@@ -65,22 +67,24 @@ void RegisterAll(const Place& cpu, std::int64_t bytes, const std::string& size, 
 }
 
 /// Relative to sums in long double, which are exact to 1e-16 here.
-void PrintErrors(const Place& cpu) {
-  const Arrays a(std::int64_t{16} << 20);
+void PrintErrors(ferry::Device& host) {
+  constexpr int n = 16 << 20;
+  const Place cpu = Place::Cpu(host);
+  const Arrays a(n, host);
   long double asum = 0, sumsq = 0;
-  for (const float x : a.x) {
-    asum += std::fabs(static_cast<long double>(x));
-    sumsq += static_cast<long double>(x) * static_cast<long double>(x);
+  for (int i = 0; i < n; ++i) {
+    const long double x = a.x[i];
+    asum += std::fabs(x);
+    sumsq += x * x;
   }
   const auto print = [](const char* what, long double sum, long double exact) {
     std::printf("%-28s relative error %.1Le of 16 Mi floats, at most 1.2e-07\n", what,
                 std::fabs((sum - exact) / exact));
   };
-  const int n = static_cast<int>(a.n);
-  print("Asum", ferry::Asum(cpu, a.n, a.x.data()), asum);
-  print("  cblas_sasum", cblas_sasum(n, a.x.data(), 1), asum);
-  print("Sumsq", ferry::Sumsq(cpu, a.n, a.x.data()), sumsq);
-  print("  cblas_sdot", cblas_sdot(n, a.x.data(), 1, a.x.data(), 1), sumsq);
+  print("Asum", ferry::Asum(cpu, n, a.x), asum);
+  print("  cblas_sasum", cblas_sasum(n, a.x, 1), asum);
+  print("Sumsq", ferry::Sumsq(cpu, n, a.x), sumsq);
+  print("  cblas_sdot", cblas_sdot(n, a.x, 1, a.x, 1), sumsq);
 }
 
 }  // namespace
@@ -88,10 +92,9 @@ void PrintErrors(const Place& cpu) {
 int main(int argc, char** argv) {
   openblas_set_num_threads(1);
   const auto host = ferry::MakeDevice("host");
-  const Place cpu = Place::Cpu(*host);
-  RegisterAll(cpu, std::int64_t{64} << 20, "64MiB", 0.95, 0.95);
-  RegisterAll(cpu, std::int64_t{64} << 10, "64KiB", 0, 0.8);
+  RegisterAll(*host, std::int64_t{64} << 20, "64MiB", 0.95, 0.95);
+  RegisterAll(*host, std::int64_t{64} << 10, "64KiB", 0, 0.8);
   const int status = bench::Run(argc, argv);
-  PrintErrors(cpu);
+  PrintErrors(*host);
   return status;
 }

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "ferry/detail/instruction_set.hpp"
+
 namespace ferry::detail {
 
 /// What a reduction adds up. At<R>(i) is term i, computed in R; kFast is the type that is fast and exact
@@ -67,6 +69,7 @@ KOKKOS_FORCEINLINE_FUNCTION double SumIn(const Term& term, std::int64_t first, s
 /// workers: so that the total is the same whoever computes them.
 template <class Term>
 struct BlockSums {
+  static constexpr InstructionSet kWidest = InstructionSet::kAvx512;
   static constexpr std::int64_t kBlock =
       8192;  // 32 KiB of floats: once more in double costs no memory traffic
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ferry::detail {
@@ -26,12 +27,13 @@ template <class Range>
 #endif
 
 /// range(first, last), compiled for `set`, which the processor must have: what is inlined there is, and only
-/// that.
+/// that. Range::kWidest is the last set that is of use to it.
 template <class Range>
 void Run(const Range& range, std::int64_t first, std::int64_t last,
-         InstructionSet set = BestInstructionSet()) {
+         InstructionSet set = std::min(BestInstructionSet(), Range::kWidest)) {
 #if defined(__x86_64__) && defined(__GNUC__)
-  if (set == InstructionSet::kAvx512) return RunAvx512(range, first, last);
+  if constexpr (Range::kWidest >= InstructionSet::kAvx512)
+    if (set == InstructionSet::kAvx512) return RunAvx512(range, first, last);
   if (set == InstructionSet::kAvx2) return RunAvx2(range, first, last);
 #endif
   range(first, last);

@@ -19,6 +19,10 @@ namespace ferry::detail {
 /// functor(i) for each i of a range, in any order.
 template <class Functor>
 struct EachOf {
+  /// Loops stream through memory, where wider registers gain nothing; and where an array does not begin at a
+  /// cache line, each access of theirs is to two.
+  static constexpr InstructionSet kWidest = InstructionSet::kAvx2;
+
   Functor functor;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t first, std::int64_t last) const {
