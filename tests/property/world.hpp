@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,7 +59,7 @@ std::unique_ptr<Device> MakeSim(bool stacked = false);
 /// What sim has to complain about, once all work has run and all is given back; or nothing.
 std::string Complaint();
 
-/// Counts what passes.
+/// Counts what passes, from any thread.
 class Watch final : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
@@ -74,7 +75,7 @@ class Watch final : public ForwardingDevice {
     ++host_waits;
     next().Synchronize(stream);
   }
-  long copies = 0, host_waits = 0;
+  std::atomic<long> copies{0}, host_waits{0};
 };
 
 /// What every byte of a memory must be: the number of the write that wrote it last.

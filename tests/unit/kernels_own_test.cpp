@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include "ferry/kokkos.hpp"
 #include "tests/unit/kernels_world.hpp"
@@ -115,6 +116,20 @@ TEST_CASE("A loop of the user's own runs each index once", "[kernels]") {
   }
   const auto nothing = KOKKOS_LAMBDA(std::int64_t){};
   CHECK_THROWS_AS(ParallelFor(world.place(), -1, {}, nothing), std::invalid_argument);
+}
+
+struct AddIndex {
+  int* x;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const { x[i] += static_cast<int>(i); }
+};
+
+TEST_CASE("A loop is right on each instruction set that this processor has", "[kernels][no-gpu]") {
+  using detail::InstructionSet;
+  const auto set = GENERATE(InstructionSet::kBaseline, InstructionSet::kAvx2);
+  if (set > detail::BestInstructionSet()) SKIP("not on this processor");
+  std::vector<int> x(1000, 5);
+  detail::Run(detail::EachOf<AddIndex>{{x.data()}}, 3, 999, set);
+  for (int i = 0; i < 1000; ++i) CHECK(x[static_cast<std::size_t>(i)] == (i < 3 || i == 999 ? 5 : 5 + i));
 }
 
 }  // namespace
