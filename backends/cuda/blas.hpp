@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
 #include <cublas_v2.h>
 
 #include <string>
 #include <type_traits>
 
-#include "backends/gpu/blas_gemm.hpp"
 #include "ferry/cuda.hpp"
-#include "ferry/detail/device_gemm.hpp"
 
-namespace ferry {
-namespace {
+namespace ferry::gpu {
 
 /// cuBLAS' names.
-struct CuBlas {
+struct BlasNames {
   static constexpr const char* kName = "cublas";
   using Handle = cublasHandle_t;
   using Status = cublasStatus_t;
@@ -32,20 +31,4 @@ struct CuBlas {
   }();
 };
 
-}  // namespace
-
-namespace detail {
-
-template <Real T>
-void DeviceGemm(const Stream& on, Transpose transpose_a, Transpose transpose_b, int m, int n, int k, T alpha,
-                const T* a, const T* b, T beta, T* c) {
-  gpu::BlasGemm<CuBlas>(on, transpose_a, transpose_b, m, n, k, alpha, a, b, beta, c);
-}
-
-template void DeviceGemm(const Stream&, Transpose, Transpose, int, int, int, float, const float*,
-                         const float*, float, float*);
-template void DeviceGemm(const Stream&, Transpose, Transpose, int, int, int, double, const double*,
-                         const double*, double, double*);
-
-}  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::gpu
