@@ -10,5 +10,7 @@ namespace ferry::sim {
 
 /// sim::Launch for a bare handle: DeviceProperties::launch.
 void LaunchHostCode(StreamHandle on, std::vector<const void*> touches, std::function<void()> code);
+/// sim::BeginCapture and EndCapture for a bare handle.
+void SetCapture(StreamHandle on, bool capturing);
 
 }  // namespace ferry::sim

@@ -17,16 +17,6 @@ void Throw(const char* call, Error error) {
                     std::string(SimRuntime::GetErrorName(error)) + ", " + SimRuntime::GetErrorString(error));
 }
 
-void SetCapture(const char* name, const Stream& on, bool capturing) {
-  Throw(name, Enter(name, Faults::kQuery, [&](const Call& call, Lock&) {
-          const auto queue = Machine::The().Get(call, static_cast<std::uintptr_t>(on.handle()), std::nullopt);
-          if (queue == nullptr) return SimRuntime::kInvalidHandle;
-          if (queue->main) return SimRuntime::kStreamCaptureUnsupported;
-          queue->capturing = capturing;
-          return SimRuntime::kSuccess;
-        }));
-}
-
 }  // namespace
 
 void Reset(const Options& options) {
@@ -75,7 +65,18 @@ Report Inspect() {
   return Machine::The().Inspect();
 }
 
-void BeginCapture(const Stream& on) { SetCapture("BeginCapture", on, true); }
-void EndCapture(const Stream& on) { SetCapture("EndCapture", on, false); }
+void SetCapture(StreamHandle on, bool capturing) {
+  const char* const name = capturing ? "BeginCapture" : "EndCapture";
+  Throw(name, Enter(name, Faults::kQuery, [&](const Call& call, Lock&) {
+          const auto queue = Machine::The().Get(call, static_cast<std::uintptr_t>(on), std::nullopt);
+          if (queue == nullptr) return SimRuntime::kInvalidHandle;
+          if (queue->main) return SimRuntime::kStreamCaptureUnsupported;
+          queue->capturing = capturing;
+          return SimRuntime::kSuccess;
+        }));
+}
+
+void BeginCapture(const Stream& on) { SetCapture(on.handle(), true); }
+void EndCapture(const Stream& on) { SetCapture(on.handle(), false); }
 
 }  // namespace ferry::sim

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cuda.h>
-#include <dlfcn.h>
 
 #include <stdexcept>
 #include <string>
@@ -33,6 +32,9 @@ again:
 }
 )";
 
+/// A function of the driver's, or null: where nothing is linked to it, programs start without one.
+void* DriverFunction(const std::string& name);
+
 /// A kernel of kPtx, of one thread, on the current device.
 class Kernel {
  public:
@@ -55,8 +57,7 @@ class Kernel {
  private:
   template <class Function>
   static Function Driver(const char* name) {
-    static void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
-    void* const function = driver == nullptr ? nullptr : dlsym(driver, name);
+    void* const function = DriverFunction(name);
     if (function == nullptr) throw std::runtime_error(std::string("the driver has no ") + name);
     return reinterpret_cast<Function>(function);
   }

@@ -13,7 +13,8 @@ namespace ferry::cuda {
 extern const Backend kBackend;
 using Runtime = CudaRuntime;
 inline constexpr const char* kArchitecture = "sm_";
-inline constexpr bool kSurvivesFailedKernels = true;
+inline constexpr bool kSaysUnified = true;
+inline bool SurvivesFailedKernels() { return true; }
 
 /// Whether these are the words of a machine without a GPU, or without a driver.
 inline bool SaysWhy(const std::string& text) {

@@ -89,11 +89,11 @@ TEST_CASE("More than a GPU has is OutOfMemory; nothing is lost, and a later try 
   CHECK(static_cast<const char*>(small.cpu_data())[999] == 5);
 }
 
-TEST_CASE("On a stream under graph capture an access throws, and the capture goes on") {
+TEST_CASE("An access that would make a stream under graph capture wait throws, and the capture goes on") {
   const auto device = EachGpu();
-  const Stream stream(*device);
+  const Stream stream(*device), writer(*device);
   SyncedMemory memory(1000, *device);
-  std::memset(memory.overwrite_cpu_data(), 5, 1000);
+  memory.overwrite_gpu_data(writer);
   REQUIRE(vendor::BeginCapture(Native(stream)) == Runtime::kSuccess);
   CHECK_THROWS_AS(memory.gpu_data(stream), DeviceError);
   REQUIRE(vendor::EndCapture(Native(stream)) == Runtime::kSuccess);

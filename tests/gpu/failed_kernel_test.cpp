@@ -16,7 +16,7 @@ TEST_CASE(
     "After a kernel failed each access of a GPU throws, bytes on the host stay, and all is destroyed in "
     "peace") {
   CountGpus();
-  if (!vendor::kSurvivesFailedKernels) SKIP("a failed kernel ends the process here");
+  if (!vendor::SurvivesFailedKernels()) SKIP("a failed kernel ends the process here");
   std::unique_ptr<Device> device = MakeDevice(NameOf(0));
   std::optional<SyncedMemory> here(std::in_place, 1000, *device), there(std::in_place, 1000, *device);
   std::memset(here->overwrite_cpu_data(), 5, 1000);
@@ -29,8 +29,10 @@ TEST_CASE(
     CHECK_THROWS_AS(Stream::Main(*device).Synchronize(), DeviceError);
   }
   CHECK_THROWS_AS(there->cpu_data(), DeviceError);
-  CHECK(there->head() == SyncedMemory::HEAD_AT_GPU);
-  CHECK_THROWS(here->gpu_data());
+  if (!device->properties().unified) {  // there nothing is copied, and only a wait can fail
+    CHECK(there->head() == SyncedMemory::HEAD_AT_GPU);
+    CHECK_THROWS(here->gpu_data());
+  }
   if (place.side() == Side::kGpu) CHECK_THROWS_AS(Set(place, 1000, char{1}, kept), DeviceError);
   CHECK(static_cast<const char*>(here->cpu_data())[999] == 5);
   here.reset();

@@ -2,6 +2,7 @@
 // On each GPU, what tests/property does on the simulator: every short sequence of accesses, and a random
 // walk, with streams that run late. A kernel is a delay and copies of the runtime's own, so that no
 // compiler for GPUs is needed.
+#include <array>
 #include <cstring>
 #include <optional>
 #include <random>
@@ -26,20 +27,18 @@ class Walk {
 
   void Apply(const Step& step) {
     const Stream on = streams_[step.stream % streams_.size()];
-    const std::size_t size = step.amount % (Model::kCapacity + 1);
+    const auto within = [&](std::size_t capacity) { return step.amount % (capacity + 1); };
     switch (step.verb) {
       case Verb::kPrefetch:
         return memory_->Prefetch(step.side, on);
       case Verb::kResize:
-        return memory_->Resize(size), model_.Resize(size);
+        return Resize(within(memory_->capacity()));
       case Verb::kRenew:
-        return Renew(size);
+        return Renew(within(Model::kCapacity));
       case Verb::kNewStream:
         return streams_.size() < 4 ? void(streams_.emplace_back(device_)) : void();
       case Verb::kDropStream:
         return streams_.size() > 2 ? streams_.pop_back() : void();
-      case Verb::kAdopt:
-        return;
       default:
         return step.side == Side::kCpu ? OnHost(step.verb) : OnGpu(step.verb, on);
     }
@@ -62,6 +61,10 @@ class Walk {
     Model expected;
   };
 
+  void Resize(std::size_t size) {
+    memory_->Resize(size);
+    model_.Resize(size);
+  }
   void Renew(std::size_t size) {
     memory_.emplace(size, device_);
     model_ = {};
@@ -148,11 +151,14 @@ TEST_CASE("All short sequences of accesses on a GPU keep the bytes current") {
 
 TEST_CASE("A random walk on a GPU never meets a wrong byte") {
   Gpu gpu;
+  using enum Verb;
+  constexpr std::array kVerbs{kRead,   kReadWrite, kOverwrite, kPrefetch,
+                              kResize, kRenew,     kNewStream, kDropStream};
   const auto walks = static_cast<int>(500 * Scale());
   for (int walk = 0; walk < walks; ++walk) {
     std::vector<Step> steps(100);
     for (Step& step : steps)
-      step = {.verb = static_cast<Verb>(gpu.random() % 9),
+      step = {.verb = kVerbs[gpu.random() % kVerbs.size()],
               .side = gpu.random() % 3 == 0 ? Side::kCpu : Side::kGpu,
               .stream = static_cast<unsigned>(gpu.random() % 8),
               .amount = static_cast<unsigned>(gpu.random() % 1024)};

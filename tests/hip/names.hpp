@@ -14,10 +14,12 @@ extern const Backend kBackend;
 using Runtime = HipRuntime;
 #ifdef __HIP_PLATFORM_AMD__
 inline constexpr const char* kArchitecture = "gfx";
-inline constexpr bool kSurvivesFailedKernels = HIP_VERSION_MAJOR >= 7;
+inline constexpr bool kSaysUnified = true;
+bool SurvivesFailedKernels();
 #else
 inline constexpr const char* kArchitecture = "";
-inline constexpr bool kSurvivesFailedKernels = true;
+inline constexpr bool kSaysUnified = false;  // its headers leave the properties out
+inline bool SurvivesFailedKernels() { return true; }
 #endif
 
 /// Whether these are the words of a machine without a GPU, or without a driver.

@@ -4,6 +4,8 @@
 
     tests/mutation/run.py [TEXT]      only those whose file or fault has TEXT in it
 
+Those of backends/cuda and backends/hip need the vendor's headers.
+
 Each mutation is made in a copy of the tree; then tests are built and run, the quick ones first, until one
 fails. A build that fails catches it too: the protocol's table is a static_assert. Exits with 1 if one survives.
 """
@@ -23,12 +25,26 @@ HERE = pathlib.Path(__file__).resolve().parent
 TESTS = [("unit_memory", 1), ("property_walk", 0.1), ("property_fault", 0.1), ("property_thread", 0.2),
          ("property_exhaustive", 0.005), ("property_pool", 1), ("unit_pooled", 1), ("unit_sim", 1),
          ("property_walk", 4), ("property_exhaustive", 0.2)]
+# For a vendor's backend: with the vendor's functions made of the simulated GPU.
+MACHINES = ["", "unified", "without_pools"]
 SECONDS = 300
 
 
-def build(tree, out, test):
+def vendor_of(file):
+    found = re.match(r"backends/(cuda|hip)/", file)
+    return found[1] if found else ""
+
+
+def runs(vendor):
+    """Each program, and what it finds in its environment."""
+    if vendor:
+        return [("simulated", {"FERRY_TEST_SCALE": "0.1", "FERRY_SIMULATED": machine}) for machine in MACHINES]
+    return [(test, {"FERRY_TEST_SCALE": str(scale)}) for test, scale in TESTS]
+
+
+def build(tree, out, test, vendor):
     return subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", str(HERE), f"TREE={tree}", f"BUILD={out}",
-                           f"{out}/{test}"], capture_output=True, text=True)
+                           f"VENDOR={vendor}", f"{out}/{test}"], capture_output=True, text=True)
 
 
 def failing_case(output):
@@ -37,16 +53,18 @@ def failing_case(output):
     return " ".join(found[1].split()) if found else "no report"
 
 
-def caught_by(tree, out):
+def caught_by(tree, out, vendor):
     """What catches the fault in `tree`, or None."""
-    for test, scale in TESTS:
-        built = build(tree, out, test)
+    out = out / (vendor or "core")
+    out.mkdir(exist_ok=True)
+    for test, environment in runs(vendor):
+        built = build(tree, out, test, vendor)
         if built.returncode != 0:
             asserted = "static_assert" if "static assertion failed" in built.stderr else "error"
             return f"the build ({asserted})"
         try:
             ran = subprocess.run([f"{out}/{test}"], capture_output=True, text=True, errors="replace",
-                                 timeout=SECONDS, env=os.environ | {"FERRY_TEST_SCALE": str(scale)})
+                                 timeout=SECONDS, env=os.environ | environment)
         except subprocess.TimeoutExpired:
             return f"{test}: hangs"
         if ran.returncode != 0:
@@ -56,26 +74,26 @@ def caught_by(tree, out):
 
 def main():
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    chosen = [mutation for mutation in MUTATIONS if wanted in mutation[0] or wanted in mutation[3]]
     survivors = 0
     with tempfile.TemporaryDirectory() as scratch:
         tree, out = pathlib.Path(scratch, "tree"), pathlib.Path(scratch, "build")
         shutil.copytree(HERE.parents[1], tree, ignore=shutil.ignore_patterns(".git", "build"))
         out.mkdir()
-        if (broken := caught_by(tree, out)) is not None:
-            sys.exit(f"without any mutation, caught by {broken}")
-        for file, old, new, fault in MUTATIONS:
-            if wanted not in file and wanted not in fault:
-                continue
+        for vendor in sorted({vendor_of(file) for file, *_ in chosen}):
+            if (broken := caught_by(tree, out, vendor)) is not None:
+                sys.exit(f"{vendor or 'core'}: without any mutation, caught by {broken}")
+        for file, old, new, fault in chosen:
             path = tree / file
             source = path.read_text()
             if source.count(old) != 1:
                 sys.exit(f"{file}: found {source.count(old)} times: {old}")
             path.write_text(source.replace(old, new))
-            by = caught_by(tree, out)
+            by = caught_by(tree, out, vendor_of(file))
             path.write_text(source)
             survivors += by is None
             print(f"{'CAUGHT' if by else 'SURVIVED'} | {file} | {fault} | {by or '-'}", flush=True)
-    print(f"{survivors} survived")
+    print(f"{survivors} of {len(chosen)} survived")
     sys.exit(survivors != 0)
 
 

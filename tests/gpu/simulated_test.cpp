@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What can only be compared where the vendor's functions are made of the simulated GPU.
+#include "backends/sim/sim_runtime.hpp"
+#include "ferry/error.hpp"
+#include "tests/gpu/gpus.hpp"
+
+namespace ferry::testing {
+namespace {
+
+using sim::SimRuntime;
+
+TEST_CASE("A GPU is described as it is") {
+  const auto device = EachGpu();
+  const DeviceProperties& said = device->properties();
+  DeviceProperties its;
+  REQUIRE(SimRuntime::Describe(said.index, its) == SimRuntime::kSuccess);
+  CHECK(said.backend == Runtime::kName);
+  CHECK(said.name == its.name);
+  CHECK(said.memory == its.memory);
+  CHECK(said.wavefront == its.wavefront);
+  CHECK(said.memory_pools == its.memory_pools);
+  CHECK(said.unified == (its.unified && vendor::kSaysUnified));
+  if (!its.architecture.empty()) CHECK(said.architecture == its.architecture);
+}
+
+TEST_CASE("A call that failed leaves no last error behind") {
+  const auto device = EachGpu();
+  const StreamHandle main = device->properties().main_stream;
+  CHECK_THROWS_AS(device->Allocate(MemoryKind::kDevice, 2 * device->properties().memory, main), OutOfMemory);
+  CHECK(SimRuntime::GetLastError() == SimRuntime::kSuccess);
+}
+
+}  // namespace
+}  // namespace ferry::testing
