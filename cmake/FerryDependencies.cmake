@@ -14,6 +14,9 @@ foreach(backend cuda hip)
                         "Kokkos by -DKokkos_ROOT=.")
   endif()
 endforeach()
+if("OPENMP" IN_LIST Kokkos_DEVICES)
+  set(FERRY_KOKKOS_FLAGS ${OpenMP_CXX_FLAGS}) # what its headers and its library ask of who has no targets
+endif()
 find_package(OpenBLAS REQUIRED)
 find_package(spdlog 1.10 REQUIRED)
 

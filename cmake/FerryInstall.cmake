@@ -21,7 +21,7 @@ get_target_property(library_type ferry TYPE)
 if(library_type STREQUAL STATIC_LIBRARY)
   string(APPEND pc_requires ", spdlog >= 1.10, openblas")
   set(kokkos_core $<IF:$<TARGET_EXISTS:Kokkos::kokkoscore>,Kokkos::kokkoscore,trilinos_kokkoscore>)
-  set(pc_libs "$<TARGET_LINKER_FILE:${kokkos_core}> ${backend_libs} -ldl")
+  set(pc_libs "$<TARGET_LINKER_FILE:${kokkos_core}> ${backend_libs} ${FERRY_KOKKOS_FLAGS} -ldl")
 endif()
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
            OUTPUT_VARIABLE pc_prefix)
