@@ -24,7 +24,6 @@ void EndUse(const Use& use, Wait wait) noexcept {
 
 Use* UseList::Add(Access access, const Stream& on) {
   const bool reads = access == Access::kRead;
-  Reserve();
   if (reads) {
     for (Use& use : uses_) {
       if (!(use.stream() == on) || (use.writes && use.point)) continue;
@@ -35,7 +34,7 @@ Use* UseList::Add(Access access, const Stream& on) {
   }
   for (const Use& use : uses_)
     if ((use.writes || !reads) && !(use.stream() == on)) use.Point().StreamWait(on);
-  if (!reads) uses_.clear();
+  if (!reads) uses_.clear();  // which keeps their room
   uses_.push_back({StreamNote(on), !reads, std::nullopt, ++serial_});
   return &uses_.back();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -43,12 +44,13 @@ struct Elements {
   }
 };
 
+/// Where a message has the elements of a Blob of T.
 template <class T>
-void Add(const T* values, std::int64_t count, RepeatedField<float>& floats, RepeatedField<double>& doubles) {
+auto& FieldOf(RepeatedField<float>& floats, RepeatedField<double>& doubles) {
   if constexpr (std::same_as<T, float>)
-    floats.Add(values, values + count);
+    return floats;
   else
-    doubles.Add(values, values + count);
+    return doubles;
 }
 
 }  // namespace
@@ -95,10 +97,18 @@ void Blob<T>::ToProto(BlobProto* proto, bool write_diff) const
     throw ShapeError("Blob::ToProto: a message cannot have shape " + shape_string());
   const T* const data = cpu_data();
   const T* const diff = write_diff ? cpu_diff() : nullptr;
+  auto& data_field = FieldOf<T>(*proto->mutable_data(), *proto->mutable_double_data());
+  auto& diff_field = FieldOf<T>(*proto->mutable_diff(), *proto->mutable_double_diff());
+  // First all that allocates: a message for which there was no memory half-way would be broken.
+  auto shape = std::make_unique<BlobShape>();
+  shape->mutable_dim()->Add(shape_.begin(), shape_.end());
+  data_field.Reserve(static_cast<int>(count_));
+  if (write_diff) diff_field.Reserve(static_cast<int>(count_));
+
   proto->Clear();
-  if (!shape_.empty()) proto->mutable_shape()->mutable_dim()->Add(shape_.begin(), shape_.end());
-  Add(data, count_, *proto->mutable_data(), *proto->mutable_double_data());
-  if (write_diff) Add(diff, count_, *proto->mutable_diff(), *proto->mutable_double_diff());
+  if (!shape_.empty()) proto->set_allocated_shape(shape.release());
+  data_field.Add(data, data + count_);
+  if (write_diff) diff_field.Add(diff, diff + count_);
 }
 
 template void Blob<float>::FromProto(const BlobProto&, bool);

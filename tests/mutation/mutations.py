@@ -11,6 +11,7 @@ USES = "core/memory/use_list.cpp"
 MEMORY_H = "include/ferry/synced_memory.hpp"
 MEMORY = "core/memory/synced_memory.cpp"
 GPU = "backends/gpu/gpu_device.hpp"
+CHECKED = "core/device/checked_device.cpp"
 POOL = "core/device/pooled_device.cpp"
 CUDA = "backends/cuda/cuda_runtime.hpp"
 HIP = "backends/hip/hip_runtime.hpp"
@@ -209,6 +210,12 @@ MUTATIONS = [
      "an Assign that failed leaves other bytes on either side"),
     (MEMORY, "  if (partly) Reach(side, Access::kRead, main_);\n", "", "Assign keeps bytes that are not current"),
     (MEMORY, "  if (!partly) size_ = size;\n", "", "Assign keeps the size"),
+
+    # No host memory.
+    (MEMORY, "  buffer.uses.Reserve();\n", "", "new memory is used before its stream has it, where its note cannot be made"),
+    (CHECKED, "    unmake();\n", "    (void)unmake;\n", "what cannot be noted is lost"),
+    (POOL, "  } catch (const std::bad_alloc&) {\n    GiveBack(kind, size, block);\n",
+     "  } catch (const std::bad_alloc&) {\n", "a block that cannot be kept is lost"),
 
     # The vendors' names.
     (CUDA, "kHostToDevice = cudaMemcpyHostToDevice", "kHostToDevice = cudaMemcpyDeviceToHost",

@@ -18,6 +18,7 @@ constexpr std::size_t kStreams = 5;
 constexpr int kNobodys = 0x77;  // what bytes hold when they are given back
 
 void* Ask(SyncedMemory& memory, Verb verb, Side side, const Stream& on) {
+  const InFerry in_ferry;
   const bool host = side == Side::kCpu;
   if (verb == Verb::kRead) return const_cast<void*>(host ? memory.cpu_data() : memory.gpu_data(on));
   if (verb == Verb::kReadWrite) return host ? memory.mutable_cpu_data() : memory.mutable_gpu_data(on);
@@ -57,7 +58,7 @@ void Model::Write(Verb verb, std::uint8_t version) {
 
 World::World(const Options& options) : options_(options) {
   sim::Reset(options.machine);
-  device_ = std::make_unique<Watch>(MakeSim(options.stacked));
+  device_ = std::make_unique<Watch>(options.make(options.stacked));
   streams_.push_back(Stream::Main(*device_));
   Apply({Verb::kNewStream});
   slots_.resize(options.memories);
@@ -91,19 +92,23 @@ void World::Apply(const Step& step) {
 void World::Try(const Step& step) {
   switch (step.verb) {
     case Verb::kNewStream:
-      if (streams_.size() < kStreams) streams_.emplace_back(*device_);
+      if (streams_.size() < kStreams) streams_.push_back(NewStream());
       return;
     case Verb::kDropStream:
-      if (const auto at = step.stream % streams_.size(); at != 0)
+      if (const auto at = step.stream % streams_.size(); at != 0) {
+        const InFerry in_ferry;
         streams_.erase(streams_.begin() + static_cast<std::ptrdiff_t>(at));
+      }
       return;
     default:
       break;
   }
   Slot& slot = slots_[step.memory % slots_.size()];
   switch (step.verb) {
-    case Verb::kPrefetch:
+    case Verb::kPrefetch: {
+      const InFerry in_ferry;
       return slot.memory->Prefetch(step.side, stream(step.stream));
+    }
     case Verb::kResize: {
       Flush(slot);
       const std::size_t size = step.amount % (slot.memory->capacity() + 1);
@@ -119,6 +124,11 @@ void World::Try(const Step& step) {
     default:
       return Access(step, slot);
   }
+}
+
+Stream World::NewStream() {
+  const InFerry in_ferry;
+  return Stream(*device_);
 }
 
 void World::Access(const Step& step, Slot& slot) {
@@ -157,15 +167,24 @@ void World::Adopt(const Step& step, Slot& slot) {
                                         : MemoryKind::kDevice,
                                 slot.model.size, on);
   void* const ptr = bytes.get();
-  slot.model.Write(Verb::kOverwrite, ++version_);
-  const auto write = [ptr, model = slot.model] { std::memcpy(ptr, model.bytes.data(), model.size); };
+  Model written = slot.model;
+  written.Write(Verb::kOverwrite, ++version_);
+  const auto write = [ptr, written] { std::memcpy(ptr, written.bytes.data(), written.size); };
   host || unified ? write() : sim::Launch(on, {ptr}, write);
   auto& lent = slot.lent[host || unified];
   SyncedMemory::Deleter deleter;
-  if (gives) deleter = [mine = std::exchange(bytes, nullptr)](void*) mutable { mine.reset(); };
-  host ? slot.memory->set_cpu_data(ptr, std::move(deleter))
-       : slot.memory->set_gpu_data(ptr, on, std::move(deleter));
+  if (gives) deleter = [mine = bytes](void*) mutable { mine.reset(); };
+  try {
+    const InFerry in_ferry;
+    host ? slot.memory->set_cpu_data(ptr, std::move(deleter))
+         : slot.memory->set_gpu_data(ptr, on, std::move(deleter));
+  } catch (const std::bad_alloc&) {
+    on.Synchronize();  // they are ours, and about to go
+    throw;
+  }
+  slot.model = written;
   slot.adopted |= host;
+  if (gives) bytes.reset();
   lent = std::move(bytes);
 }
 
@@ -176,7 +195,11 @@ void World::Assign(const Step& step, Slot& slot) {
   const std::size_t most = std::min(slot.memory->capacity(), source.model.size);
   const std::size_t size = step.amount % (most + 1);
   const bool keeps = step.amount / 64 % 2 == 1;
-  slot.memory->Assign(*source.memory, size, keeps ? SyncedMemory::Rest::kKept : SyncedMemory::Rest::kDropped);
+  {
+    const InFerry in_ferry;
+    slot.memory->Assign(*source.memory, size,
+                        keeps ? SyncedMemory::Rest::kKept : SyncedMemory::Rest::kDropped);
+  }
   slot.model.size = keeps ? std::max(size, slot.model.size) : size;
   std::copy_n(source.model.bytes.begin(), size, slot.model.bytes.begin());
 }
@@ -196,10 +219,17 @@ std::shared_ptr<void> World::BringPageable() {
           }};
 }
 
-void World::Renew(Slot& slot, std::size_t size) {
+void World::Drop(Slot& slot) {
   Flush(slot);
-  slot.memory.reset();
+  {
+    const InFerry in_ferry;
+    slot.memory.reset();
+  }
   slot = {};
+}
+
+void World::Renew(Slot& slot, std::size_t size) {
+  Drop(slot);
   slot.memory = std::make_unique<SyncedMemory>(size, *device_);
   slot.model.size = size;
 }
@@ -207,9 +237,13 @@ void World::Renew(Slot& slot, std::size_t size) {
 std::string World::Finish() {
   if (device_ == nullptr) return wrong_;
   for (Slot& slot : slots_) Flush(slot);
+  for (Slot& slot : slots_) Drop(slot);
   slots_.clear();
-  streams_.clear();
-  device_.reset();
+  {
+    const InFerry in_ferry;
+    streams_.clear();
+    device_.reset();
+  }
   if (auto complaint = Complaint(); !complaint.empty()) Wrong(std::move(complaint));
   return wrong_;
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ferry/forwarding_device.hpp"
@@ -78,6 +79,20 @@ class Watch final : public ForwardingDevice {
   std::atomic<long> copies{0}, host_waits{0};
 };
 
+/// While one lives its thread is in a call of Ferry's; with `is` false, below Ferry.
+class InFerry {
+ public:
+  explicit InFerry(bool is = true) noexcept : before_(std::exchange(now_, is)) {}
+  ~InFerry() { now_ = before_; }
+  InFerry(const InFerry&) = delete;
+  InFerry& operator=(const InFerry&) = delete;
+  static bool now() noexcept { return now_; }
+
+ private:
+  static inline thread_local bool now_ = false;
+  bool before_;
+};
+
 /// What every byte of a memory must be: the number of the write that wrote it last.
 struct Model {
   static constexpr std::size_t kCapacity = 16;
@@ -99,6 +114,7 @@ class World {
     bool late_kernels = false;  ///< readers queue theirs only when the contract no longer lets them wait
     bool stacked = false;       ///< through the adaptors that MakeDevice puts around a device
     bool again = true;          ///< an access that threw is made again
+    std::unique_ptr<Device> (*make)(bool stacked) = MakeSim;
   };
 
   explicit World(const Options& options);
@@ -130,7 +146,9 @@ class World {
   static void Flush(Slot& slot);
   void Adopt(const Step& step, Slot& slot);
   void Assign(const Step& step, Slot& slot);
+  static void Drop(Slot& slot);
   void Renew(Slot& slot, std::size_t size);
+  Stream NewStream();
   /// Host bytes or device bytes that die when their owner says so, and then hold nobody's data.
   std::shared_ptr<void> Bring(MemoryKind kind, std::size_t size, const Stream& on);
   static std::shared_ptr<void> BringPageable();

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Each allocation of host memory that Ferry makes in a short sequence fails once.
+#include "tests/property/host_memory.hpp"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdio>
+
+#include "scale.hpp"
+
+namespace ferry::testing {
+namespace {
+
+/// The access is made again or given up. Returns how many allocations there are.
+long EachAllocationFails(World::Options options, const std::vector<Step>& steps) {
+  options.make = MakeShielded;
+  long last = 1;
+  for (const bool again : {false, true}) {
+    options.again = again;
+    for (long nth = 1; nth <= last; ++nth) {
+      allocations = 0;
+      fails_at = nth;
+      const auto wrong = Run(options, steps);
+      fails_at = 0;
+      if (!wrong.empty())
+        FAIL(wrong << ", allocation " << nth << (again ? ", again" : "")
+                   << (options.machine.unified ? ", unified" : "") << ", seed " << options.machine.seed
+                   << '\n'
+                   << Describe(steps));
+      last = allocations;
+    }
+  }
+  return last;
+}
+
+void AllSequences(std::size_t length, bool stacked) {
+  const unsigned stride = std::max(1U, static_cast<unsigned>(1 / std::min(1.0, Scale())));
+  constexpr unsigned kLetters = kAlphabet.size();
+  unsigned total = 1, ran = 0;
+  long failed = 0;
+  for (std::size_t i = 0; i < length; ++i) total *= kLetters;
+  std::vector<Step> steps(length);
+  for (const bool unified : {false, true})
+    for (unsigned code = 0; code < total; code += stride, ++ran) {
+      unsigned rest = code;
+      for (Step& step : steps) step = kAlphabet[rest % kLetters], rest /= kLetters;
+      failed += EachAllocationFails(
+          {.machine = {.seed = code, .unified = unified}, .late_kernels = code % 2 == 1, .stacked = stacked},
+          steps);
+    }
+  std::printf("length %zu: ran %u of %u sequences, %ld allocations\n", length, ran, 2 * total, failed);
+  CHECK(failed > ran);
+}
+
+TEST_CASE("no host memory at any point loses no side, no byte and no resource") {
+  for (std::size_t length = 1; length <= 3; ++length) AllSequences(length, false);
+}
+
+TEST_CASE("no host memory at any point in the adaptors loses no side, no byte and no resource") {
+  for (std::size_t length = 1; length <= 2; ++length) AllSequences(length, true);
+}
+
+TEST_CASE("no host memory while streams are folded, bytes adopted, copied and resized loses nothing") {
+  using enum Verb;
+  for (const bool unified : {false, true})
+    for (const bool late_kernels : {false, true})
+      CHECK(EachAllocationFails(
+                {.machine = {.seed = 5, .unified = unified}, .memories = 2, .late_kernels = late_kernels},
+                {{kOverwrite, Side::kGpu, 1},
+                 {kNewStream},
+                 {kRead, Side::kGpu, 2},
+                 {kDropStream, Side::kGpu, 2},
+                 {kRead, Side::kGpu},
+                 {kAssign, Side::kGpu, 0, 1, 9},
+                 {kReadWrite, Side::kCpu, 0, 1},
+                 {kAssign, Side::kGpu, 0, 0, 70},
+                 {kResize, Side::kCpu, 0, 0, 3},
+                 {kResize, Side::kCpu, 0, 0, 11},
+                 {kRead},
+                 {kRead, Side::kGpu, 1},
+                 {kAdopt, Side::kCpu, 0, 0, 1},
+                 {kPrefetch, Side::kGpu, 1},
+                 {kReadWrite, Side::kGpu},
+                 {kAdopt, Side::kGpu, 1, 0, 2},
+                 {kResize, Side::kCpu, 0, 0, 2},
+                 {kRead},
+                 {kReadWrite, Side::kGpu}}) > 20);
+}
+
+}  // namespace
+}  // namespace ferry::testing
