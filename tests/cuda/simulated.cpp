@@ -44,9 +44,7 @@ const char* cudaGetErrorString(cudaError_t error) {
 cudaError_t cudaGetLastError() { return Cuda(SimRuntime::GetLastError()); }
 cudaError_t cudaDriverGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
 
-cudaError_t cudaGetDeviceCount(int* count) {
-  return *count = ferry::sim::Machine::The().device_count(), cudaSuccess;
-}
+cudaError_t cudaGetDeviceCount(int* count) { return Cuda(Count(count)); }
 cudaError_t cudaGetDevice(int* device) { return Cuda(SimRuntime::GetDevice(device)); }
 cudaError_t cudaSetDevice(int device) { return Cuda(SimRuntime::SetDevice(device)); }
 cudaError_t cudaDeviceSynchronize() { return Cuda(SimRuntime::DeviceSynchronize()); }
@@ -64,20 +62,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  if (attribute != cudaDevAttrMemoryPoolsSupported) Unexpected(__func__);
+  Expect(attribute == cudaDevAttrMemoryPoolsSupported, __func__);
   ferry::DeviceProperties its;
   const auto error = Describe(device, its);
   return *value = its.memory_pools, error;
 }
-cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int device) {
-  std::snprintf(id, static_cast<std::size_t>(size), "0000:%02X:00.0", static_cast<unsigned>(device));
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) {
-  unsigned bus = 0;
-  if (std::sscanf(id, "0000:%X:00.0", &bus) != 1) return cudaErrorInvalidValue;
-  return *device = static_cast<int>(bus), cudaSuccess;
-}
+cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int device) { return Cuda(PciIdOf(id, size, device)); }
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* id) { return Cuda(DeviceByPciId(device, id)); }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   ferry::DeviceProperties its;
@@ -86,11 +77,11 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   return *pool = PoolOf(device), cudaSuccess;
 }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  if (attribute != cudaMemPoolAttrReleaseThreshold) Unexpected(__func__);
+  Expect(attribute == cudaMemPoolAttrReleaseThreshold, __func__);
   return Thresholds()[pool] = *static_cast<std::uint64_t*>(value), cudaSuccess;
 }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  if (attribute != cudaMemPoolAttrReleaseThreshold) Unexpected(__func__);
+  Expect(attribute == cudaMemPoolAttrReleaseThreshold, __func__);
   return *static_cast<std::uint64_t*>(value) = Thresholds()[pool], cudaSuccess;
 }
 
@@ -100,11 +91,11 @@ cudaError_t cudaMallocAsync(void** ptr, std::size_t bytes, cudaStream_t on) {
 }
 cudaError_t cudaMallocHost(void** ptr, std::size_t bytes) { return Cuda(SimRuntime::MallocHost(ptr, bytes)); }
 cudaError_t cudaHostAlloc(void** ptr, std::size_t bytes, unsigned flags) {
-  if (flags != cudaHostAllocDefault) Unexpected(__func__);
+  Expect(flags == cudaHostAllocDefault, __func__);
   return cudaMallocHost(ptr, bytes);
 }
 cudaError_t cudaMallocManaged(void** ptr, std::size_t bytes, unsigned flags) {
-  if (flags != cudaMemAttachGlobal) Unexpected(__func__);
+  Expect(flags == cudaMemAttachGlobal, __func__);
   return Cuda(SimRuntime::MallocManaged(ptr, bytes));
 }
 cudaError_t cudaFree(void* ptr) { return Cuda(SimRuntime::Free(ptr)); }
@@ -123,30 +114,20 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 
 cudaError_t cudaMemcpyAsync(void* dst, const void* src, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t on) {
-  const auto copy = [&](SimRuntime::Direction direction) {
-    return Cuda(SimRuntime::MemcpyAsync(dst, src, bytes, direction, Queue(on)));
-  };
-  switch (kind) {
-    case cudaMemcpyHostToDevice:
-      return copy(SimRuntime::kHostToDevice);
-    case cudaMemcpyDeviceToHost:
-      return copy(SimRuntime::kDeviceToHost);
-    case cudaMemcpyDeviceToDevice:
-      return copy(SimRuntime::kDeviceToDevice);
-    default:
-      Unexpected(__func__);
-  }
+  Expect(kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice,
+         __func__);
+  const auto direction = kind == cudaMemcpyHostToDevice   ? SimRuntime::kHostToDevice
+                         : kind == cudaMemcpyDeviceToHost ? SimRuntime::kDeviceToHost
+                                                          : SimRuntime::kDeviceToDevice;
+  return Cuda(SimRuntime::MemcpyAsync(dst, src, bytes, direction, Queue(on)));
 }
 cudaError_t cudaMemsetAsync(void* dst, int value, std::size_t bytes, cudaStream_t on) {
   return Cuda(SimRuntime::MemsetAsync(dst, value, bytes, Queue(on)));
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  if (flags != cudaStreamNonBlocking) Unexpected(__func__);
-  SimRuntime::Stream its{};
-  const auto error = Cuda(SimRuntime::StreamCreate(&its));
-  *stream = reinterpret_cast<cudaStream_t>(its);
-  return error;
+  Expect(flags == cudaStreamNonBlocking, __func__);
+  return Cuda(CreateStream(stream));
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) { return Cuda(SimRuntime::StreamDestroy(Queue(stream))); }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
@@ -154,14 +135,11 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return Cuda(SimRuntime::StreamQuery(Queue(stream))); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t on, cudaEvent_t event, unsigned flags) {
-  if (flags != 0) Unexpected(__func__);
+  Expect(flags == 0, __func__);
   return Cuda(SimRuntime::StreamWaitEvent(Queue(on), Point(event)));
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  auto its = SimRuntime::kNotCapturing;
-  const auto error = Cuda(SimRuntime::StreamIsCapturing(Queue(stream), &its));
-  *status = its == SimRuntime::kNotCapturing ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
-  return error;
+  return Cuda(IsCapturing(stream, status, cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive));
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   return Cuda(SetCapture(stream, true));
@@ -173,11 +151,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
 cudaError_t cudaGraphDestroy(cudaGraph_t) { return cudaSuccess; }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  if (flags != cudaEventDisableTiming) Unexpected(__func__);
-  SimRuntime::Event its{};
-  const auto error = Cuda(SimRuntime::EventCreate(&its));
-  *event = reinterpret_cast<cudaEvent_t>(its);
-  return error;
+  Expect(flags == cudaEventDisableTiming, __func__);
+  return Cuda(CreateEvent(event));
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t on) {
   return Cuda(SimRuntime::EventRecord(Point(event), Queue(on)));
@@ -189,19 +164,18 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 
 }  // extern "C"
 
-// The driver's, for tests/cuda/kernel.hpp: a function is the name of a kernel.
+// The driver's, for tests/cuda/kernel.hpp: a function is which of its kernels.
 namespace {
 
 CUresult LoadModule(CUmodule* module, const void*) { return *module = {}, CUDA_SUCCESS; }
 CUresult UnloadModule(CUmodule) { return CUDA_SUCCESS; }
 CUresult GetFunction(CUfunction* function, CUmodule, const char* name) {
-  static bool fail = true, delay = false;
-  *function = reinterpret_cast<CUfunction>(std::strcmp(name, "Fail") == 0 ? &fail : &delay);
+  *function = KernelOf<CUfunction>(name);
   return CUDA_SUCCESS;
 }
 CUresult LaunchKernel(CUfunction function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                       unsigned, CUstream on, void**, void**) {
-  return As<CUresult>(Launch(*reinterpret_cast<const bool*>(function), on));
+  return As<CUresult>(Launch(function, on));
 }
 
 }  // namespace

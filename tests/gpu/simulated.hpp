@@ -61,6 +61,48 @@ inline SimRuntime::Stream Queue(const void* stream) {
 }
 inline SimRuntime::Event Point(void* event) { return static_cast<SimRuntime::Event>(event); }
 
+/// For an argument that Ferry never gives, and that means something else.
+inline void Expect(bool meant, const char* call) {
+  if (meant) return;
+  std::fprintf(stderr, "%s: an argument that is not meant\n", call);
+  std::abort();
+}
+
+template <class VendorStream>
+SimRuntime::Error CreateStream(VendorStream* stream) {
+  SimRuntime::Stream its{};
+  const auto error = SimRuntime::StreamCreate(&its);
+  *stream = reinterpret_cast<VendorStream>(its);
+  return error;
+}
+template <class VendorEvent>
+SimRuntime::Error CreateEvent(VendorEvent* event) {
+  SimRuntime::Event its{};
+  const auto error = SimRuntime::EventCreate(&its);
+  *event = reinterpret_cast<VendorEvent>(its);
+  return error;
+}
+template <class Status>
+SimRuntime::Error IsCapturing(const void* stream, Status* status, Status none, Status active) {
+  auto its = SimRuntime::kNotCapturing;
+  const auto error = SimRuntime::StreamIsCapturing(Queue(stream), &its);
+  *status = its == SimRuntime::kNotCapturing ? none : active;
+  return error;
+}
+
+inline SimRuntime::Error PciIdOf(char* id, int size, int device) {
+  std::snprintf(id, static_cast<std::size_t>(size), "0000:%02x:00.0", static_cast<unsigned>(device));
+  return SimRuntime::kSuccess;
+}
+inline SimRuntime::Error DeviceByPciId(int* device, const char* id) {
+  unsigned bus = 0;
+  if (std::sscanf(id, "0000:%x:00.0", &bus) != 1) return SimRuntime::kInvalidValue;
+  return *device = static_cast<int>(bus), SimRuntime::kSuccess;
+}
+inline SimRuntime::Error Count(int* count) {
+  return *count = sim::Machine::The().device_count(), SimRuntime::kSuccess;
+}
+
 /// The number of the error that `work` throws.
 template <class Work>
 SimRuntime::Error Attempt(Work work) {
@@ -72,11 +114,16 @@ SimRuntime::Error Attempt(Work work) {
   }
 }
 
-/// Queues one of the kernels of tests/<backend>/kernel.hpp. It is as slow as the simulator makes it.
-inline SimRuntime::Error Launch(bool fails, const void* stream) {
+/// The kernels of tests/<backend>/kernel.hpp. They are as slow as the simulator makes them.
+inline constexpr bool kFail = true, kDelay = false;
+template <class Function>
+Function KernelOf(std::string_view name) {
+  return reinterpret_cast<Function>(const_cast<bool*>(name == "Fail" ? &kFail : &kDelay));
+}
+inline SimRuntime::Error Launch(const void* kernel, const void* stream) {
   return Attempt([=] {
     sim::LaunchHostCode(Handle(stream), {}, [=] {
-      if (fails) throw Error("the kernel that fails");
+      if (kernel == &kFail) throw Error("the kernel that fails");
     });
   });
 }
@@ -94,12 +141,6 @@ inline std::optional<Owner> OwnerOf(const void* ptr) {
   const sim::Lock lock(sim::Machine::The().mutex);
   const sim::Block* const block = sim::Machine::The().memory.Find(ptr);
   return block == nullptr ? std::nullopt : std::optional(Owner{block->kind, block->device});
-}
-
-/// For an argument that Ferry never gives, and that means something else.
-[[noreturn]] inline void Unexpected(const char* call) {
-  std::fprintf(stderr, "%s: an argument that is not meant\n", call);
-  std::abort();
 }
 
 }  // namespace ferry::simulated

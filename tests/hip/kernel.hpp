@@ -2,7 +2,7 @@
 #pragma once
 
 #ifdef __HIP_PLATFORM_AMD__
-#include <hip/hiprtc.h>
+#include <hip/hip_runtime_api.h>
 
 #include <stdexcept>
 #include <string>
@@ -25,24 +25,8 @@ extern "C" __global__ void Delay(unsigned long long nanoseconds) {
 inline void Check(const char* call, hipError_t error) {
   if (error != hipSuccess) throw std::runtime_error(std::string(call) + ": " + hipGetErrorString(error));
 }
-inline void Check(const char* call, hiprtcResult error) {
-  if (error != HIPRTC_SUCCESS)
-    throw std::runtime_error(std::string(call) + ": " + hiprtcGetErrorString(error));
-}
-
 /// The kernels' code, for the current device or as hiprtc's options say.
-inline std::vector<char> CompileKernels(std::vector<const char*> options = {}) {
-  hiprtcProgram program{};
-  Check("hiprtcCreateProgram", hiprtcCreateProgram(&program, kSource, "kernel", 0, nullptr, nullptr));
-  Check("hiprtcCompileProgram",
-        hiprtcCompileProgram(program, static_cast<int>(options.size()), options.data()));
-  std::size_t bytes = 0;
-  Check("hiprtcGetCodeSize", hiprtcGetCodeSize(program, &bytes));
-  std::vector<char> code(bytes);
-  Check("hiprtcGetCode", hiprtcGetCode(program, code.data()));
-  Check("hiprtcDestroyProgram", hiprtcDestroyProgram(&program));
-  return code;
-}
+std::vector<char> CompileKernels(std::vector<const char*> options = {});
 
 /// A kernel of kSource, of one thread, on the current device.
 class Kernel {
