@@ -6,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
@@ -16,6 +17,19 @@
 
 #include "ferry/error.hpp"
 #include "ferry/proto.hpp"
+
+namespace {
+
+bool disk_fails = false;
+
+}  // namespace
+
+/// The system's, but for a disk that fails at last.
+extern "C" int fsync(int file) {
+  if (!disk_fails) return ::fdatasync(file);
+  errno = EIO;
+  return -1;
+}
 
 namespace ferry {
 namespace {
@@ -151,6 +165,17 @@ TEST_CASE("on a full disk the old file stays, and no other is left") {
   CHECK(folder.files() == 1);
   WriteBlobProto(folder / "blob", Proto(100000));
   CHECK(ReadBlobProto(folder / "blob").data_size() == 100000);
+}
+
+TEST_CASE("where the disk fails at last the old file stays, and no other is left") {
+  const Folder folder;
+  WriteBlobProto(folder / "blob", Proto(3));
+  disk_fails = true;
+  CHECK_THROWS_MATCHES(WriteBlobProto(folder / "blob", Proto(4)), Error,
+                       Message((folder / "blob").string() + ": cannot write: Input/output error"));
+  disk_fails = false;
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
+  CHECK(folder.files() == 1);
 }
 
 TEST_CASE("a pipe is read to its end, though it has no size") {
