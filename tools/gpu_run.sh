@@ -1,8 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs all of a bundle (see gpu_bundle.sh) on this machine's GPUs, and writes results.md beside itself: what ran, on
-# what, with which result, and what did not run. Fails if anything failed, and where there is no GPU.
+# run.sh [tests] [training] [benchmarks] [sanitizer]: runs these parts of a bundle (see gpu_bundle.sh), or all of them, on this
+# machine's GPUs, and writes results.md beside itself: what ran, on what, with which result, and what did not run. Fails if
+# anything failed, and where there is no GPU. A program that takes longer than FERRY_SECONDS, 300 unless set, is ended.
 set -u
+[ $# != 0 ] || set -- tests training benchmarks sanitizer
+for part in "$@"; do
+  case $part in tests | training | benchmarks | sanitizer) ;; *) echo "run.sh: no part $part" >&2 && exit 2 ;; esac
+done
+seconds=${FERRY_SECONDS:-300}
 cd "$(dirname "$0")" || exit 2
 cuda=${CUDA_HOME:-/usr/local/cuda}
 export LD_LIBRARY_PATH="$PWD/lib:$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PATH="$PATH:$cuda/bin"
@@ -23,17 +29,15 @@ gpu=$(sed -n "/^$backend:[0-9]/p" log/ferry-info)
 # check <name> <command...>: one line of the report.
 check() {
   name=$1 && shift
-  "$@" >"log/$name" 2>&1
+  timeout -k 10 "$seconds" "$@" >"log/$name" 2>&1
   case $? in
     0) result=passed ;;
     4 | 77) result='did not run' ;;
+    124 | 137) result=FAILED && echo "ended after $seconds seconds" >>"log/$name" ;;
     127) result='did not start' ;;
     *) result=FAILED ;;
   esac
   echo "| $name | $result | $(grep . "log/$name" | tail -n 1 | cut -c1-160) |"
-}
-table() {
-  printf '\n| %s | result | its last words |\n| --- | --- | --- |\n' "$1"
 }
 count() {
   grep -c "^| [^|]* | $1 |" results.md
@@ -46,11 +50,10 @@ fenced() {
 }
 
 tests() {
-  table test
   for program in bin/"$backend"_*; do
     test=${program#"bin/${backend}_"}
     case $test in
-      no_device) CUDA_VISIBLE_DEVICES=-1 check no_device "$program" ;;
+      no_device) check no_device env CUDA_VISIBLE_DEVICES=-1 "$program" ;;
       *) check "$test" "$program" '~[no-gpu]' ;;
     esac
   done
@@ -58,10 +61,17 @@ tests() {
     check "kokkos_of_$owner" bin/kernels_kokkos_process "$owner" "$backend"
     check "kokkos_of_${owner}_on_the_host" bin/kernels_kokkos_process "$owner"
   done
+}
+training() {
   check training sh test_gpu_training.sh bin/fashion_mnist bin/compare_blobs bin/ferry-info "$backend" data
+}
+benchmarks() {
   for program in bin/bench_*; do [ ! -e "$program" ] || check "${program#bin/}" "$program" --benchmark_min_time=0.2; done
+}
+# Each tool on each test takes its time.
+sanitizer() {
   if [ -n "$gpu" ] && command -v compute-sanitizer >/dev/null; then
-    check compute-sanitizer sh gpu_sanitize.sh bin
+    seconds=$((4 * seconds)) check compute-sanitizer sh gpu_sanitize.sh bin
   else
     echo '| compute-sanitizer | did not run | it needs a GPU and a toolkit |'
   fi
@@ -75,8 +85,9 @@ tests() {
   sed 's/^/- /' made-of.txt
   if [ -z "$gpu" ]; then printf '\n**There is no GPU here: nothing below has run on one.**\n'; fi
   fenced cat log/ferry-info
+  printf '\n| test | result | its last words |\n| --- | --- | --- |\n'
 } >results.md
-tests | tee -a results.md
+for part in "$@"; do "$part"; done | tee -a results.md
 summary="$(count passed) passed, $(count FAILED) failed, $(count 'did not run') did not run, $(count 'did not start') did not start"
 {
   printf '\n%s\n' "$summary"
