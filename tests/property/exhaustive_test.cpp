@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
-#include <cmath>
-#include <cstdio>
 
-#include "scale.hpp"
-#include "world.hpp"
+#include "sequences.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -45,23 +42,12 @@ void RunOne(const World::Options& options, const std::vector<Step>& steps) {
                << Describe(steps));
 }
 
-/// All sequences of the first `letters` of the alphabet, or every so many of them.
 void RunAll(std::size_t length, std::size_t letters, std::uint64_t seed) {
-  const auto total = static_cast<std::uint64_t>(std::llround(std::pow(letters, length)));
-  const auto stride = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(1 / std::min(1.0, Scale())));
-  std::uint64_t ran = 0;
-  std::vector<Step> steps(length);
   for (const bool unified : {false, true})
-    for (std::uint64_t code = seed % stride; code < total; code += stride, ++ran) {
-      std::uint64_t rest = code;
-      for (Step& step : steps) step = kAlphabet[rest % letters], rest /= letters;
-      RunOne({.machine = {.seed = seed + 4 * code, .unified = unified}, .late_kernels = seed % 2 == 1},
-             steps);
-    }
-  std::printf("length %zu of %zu letters, seed %llu: ran %llu of %llu sequences\n", length, letters,
-              static_cast<unsigned long long>(seed), static_cast<unsigned long long>(ran),
-              2 * static_cast<unsigned long long>(total));
-  CHECK(ran > 0);
+    CHECK(EachSequence(length, letters, seed, [&](const std::vector<Step>& steps, std::uint64_t code) {
+            RunOne({.machine = {.seed = seed + 4 * code, .unified = unified}, .late_kernels = seed % 2 == 1},
+                   steps);
+          }) > 0);
 }
 
 void RunAll(std::uint64_t seed) {

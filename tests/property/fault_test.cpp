@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Each call of each short sequence fails once.
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <cstdio>
 
-#include "scale.hpp"
-#include "world.hpp"
+#include "sequences.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -30,21 +27,13 @@ void EachCallFails(World::Options options, const std::vector<Step>& steps) {
 }
 
 void AllSequences(std::size_t length, bool stacked) {
-  const unsigned stride = std::max(1U, static_cast<unsigned>(1 / std::min(1.0, Scale())));
-  constexpr unsigned kLetters = kAlphabet.size();
-  unsigned total = 1, ran = 0;
-  for (std::size_t i = 0; i < length; ++i) total *= kLetters;
-  std::vector<Step> steps(length);
   for (const bool unified : {false, true})
-    for (unsigned code = 0; code < total; code += stride, ++ran) {
-      unsigned rest = code;
-      for (Step& step : steps) step = kAlphabet[rest % kLetters], rest /= kLetters;
-      EachCallFails(
-          {.machine = {.seed = code, .unified = unified}, .late_kernels = code % 2 == 1, .stacked = stacked},
-          steps);
-    }
-  std::printf("length %zu: ran %u of %u sequences\n", length, ran, 2 * total);
-  CHECK(ran > 0);
+    CHECK(EachSequence(length, kAlphabet.size(), 0, [&](const std::vector<Step>& steps, std::uint64_t code) {
+            EachCallFails({.machine = {.seed = code, .unified = unified},
+                           .late_kernels = code % 2 == 1,
+                           .stacked = stacked},
+                          steps);
+          }) > 0);
 }
 
 TEST_CASE("a fault at any call loses no side, no byte and no resource") {

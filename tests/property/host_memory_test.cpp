@@ -2,11 +2,9 @@
 // Each allocation of host memory that Ferry makes in a short sequence fails once.
 #include "tests/property/host_memory.hpp"
 
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <cstdio>
 
-#include "scale.hpp"
+#include "sequences.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -34,22 +32,16 @@ long EachAllocationFails(World::Options options, const std::vector<Step>& steps)
 }
 
 void AllSequences(std::size_t length, bool stacked) {
-  const unsigned stride = std::max(1U, static_cast<unsigned>(1 / std::min(1.0, Scale())));
-  constexpr unsigned kLetters = kAlphabet.size();
-  unsigned total = 1, ran = 0;
-  long failed = 0;
-  for (std::size_t i = 0; i < length; ++i) total *= kLetters;
-  std::vector<Step> steps(length);
-  for (const bool unified : {false, true})
-    for (unsigned code = 0; code < total; code += stride, ++ran) {
-      unsigned rest = code;
-      for (Step& step : steps) step = kAlphabet[rest % kLetters], rest /= kLetters;
+  for (const bool unified : {false, true}) {
+    long failed = 0;
+    const auto run = [&](const std::vector<Step>& steps, std::uint64_t code) {
       failed += EachAllocationFails(
           {.machine = {.seed = code, .unified = unified}, .late_kernels = code % 2 == 1, .stacked = stacked},
           steps);
-    }
-  std::printf("length %zu: ran %u of %u sequences, %ld allocations\n", length, ran, 2 * total, failed);
-  CHECK(failed > ran);
+    };
+    const auto ran = EachSequence(length, kAlphabet.size(), 0, run);
+    CHECK(failed > static_cast<long>(ran));
+  }
 }
 
 TEST_CASE("no host memory at any point loses no side, no byte and no resource") {
