@@ -1,35 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 #include "ferry/checked_device.hpp"
 #include "ferry/pooled_device.hpp"
 #include "ferry/statistics_device.hpp"
 #include "tests/property/world.hpp"
 
-/// Host memory that runs out, once, in a call of Ferry's: for one source file of a program, whose operator
-/// new this defines.
+/// Host memory that runs out, once, in a call of Ferry's. host_memory.cpp is the operator new of the program.
 namespace ferry::testing {
 
-inline long allocations = 0;  ///< so far, in calls of Ferry's
-inline long fails_at = 0;     ///< the n-th fails, counted from 1; 0: none
-
-}  // namespace ferry::testing
-
-// Not inlined: else GCC 12 warns of a free of what new has made.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  using namespace ferry::testing;
-  if (InFerry::now() && ++allocations == fails_at) throw std::bad_alloc();
-  if (void* const ptr = std::malloc(bytes)) return ptr;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* ptr) noexcept { std::free(ptr); }
-[[gnu::noinline]] void operator delete(void* ptr, std::size_t) noexcept { std::free(ptr); }
-
-namespace ferry::testing {
+extern long allocations;  ///< so far, in calls of Ferry's
+extern long fails_at;     ///< the n-th fails, counted from 1; 0: none
 
 /// What is below Ferry, and no business of this test.
 class Below final : public ForwardingDevice {
