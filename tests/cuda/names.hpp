@@ -18,8 +18,8 @@ inline bool SurvivesFailedKernels() { return true; }
 
 /// Whether these are the words of a machine without a GPU, or without a driver.
 inline bool SaysWhy(const std::string& text) {
-  return text.find("CUDA driver version is insufficient") != text.npos ||
-         text.find("no CUDA-capable device is detected") != text.npos;
+  return text.find("CUDA driver version is insufficient") != std::string::npos ||
+         text.find("no CUDA-capable device is detected") != std::string::npos;
 }
 inline cudaError_t DeviceOf(const void* ptr, int* index) {
   cudaPointerAttributes attributes{};

@@ -24,7 +24,7 @@ inline bool SurvivesFailedKernels() { return true; }
 
 /// Whether these are the words of a machine without a GPU, or without a driver.
 inline bool SaysWhy(const std::string& text) {
-  return text.find("/dev/kfd") != text.npos || text.find("VISIBLE_DEVICES") != text.npos;
+  return text.find("/dev/kfd") != std::string::npos || text.find("VISIBLE_DEVICES") != std::string::npos;
 }
 inline hipError_t DeviceOf(const void* ptr, int* index) {
   hipPointerAttribute_t attributes{};
