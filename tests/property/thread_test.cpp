@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "scale.hpp"
@@ -27,6 +28,7 @@ class Readers {
     std::memset(expected_ + kept, 0, kBytes - kept);
   }
 
+  /// Whether all that was read was right.
   bool Run() {
     std::vector<std::thread> threads;
     for (int number = 0; number < 6; ++number) threads.emplace_back([this, number] { Read(number); });
@@ -34,9 +36,11 @@ class Readers {
     sim::Drain();
     return right_;
   }
+  /// How many readers gave up.
+  int failed() const { return failed_; }
 
  private:
-  void Read(int number) {
+  void Read(int number) try {
     for (int again = 0; again < 3; ++again) {
       if (number >= 4 && again == 0) memory_.Prefetch(number == 4 ? Side::kCpu : Side::kGpu, side_);
       if (number % 2 == 0) {
@@ -47,6 +51,8 @@ class Readers {
       const void* const ptr = memory_.gpu_data(on);
       sim::Launch(on, {ptr}, [this, ptr] { Check(ptr); });
     }
+  } catch (const std::exception&) {
+    ++failed_;
   }
   void Check(const void* ptr) {
     if (std::memcmp(ptr, expected_, kBytes) != 0) right_ = false;
@@ -56,6 +62,7 @@ class Readers {
   const Stream main_, side_;
   std::uint8_t expected_[kBytes];
   std::atomic<bool> right_{true};
+  std::atomic<int> failed_{0};
 };
 
 void Write(SyncedMemory& memory, Side side, const Stream& on, std::uint8_t value) {
@@ -81,7 +88,9 @@ TEST_CASE("concurrent readers see current bytes, and make one copy between them"
         Write(memory, (value + round) % 4 < 2 ? Side::kCpu : Side::kGpu, writer, value);
         if (grown) memory.Resize(kKept), memory.Resize(kBytes);
         const long copies = device.copies;
-        REQUIRE(Readers(memory, device, value, grown ? kKept : kBytes).Run());
+        Readers readers(memory, device, value, grown ? kKept : kBytes);
+        REQUIRE(readers.Run());
+        REQUIRE(readers.failed() == 0);
         REQUIRE(device.copies - copies <= (unified ? 0 : 1));
       }
     }
@@ -95,10 +104,56 @@ TEST_CASE("concurrent readers of bytes that nobody wrote see zeros") {
     {
       const auto device = MakeSim();
       SyncedMemory memory(kBytes, *device);
-      REQUIRE(Readers(memory, *device, 0, kBytes).Run());
+      Readers readers(memory, *device, 0, kBytes);
+      REQUIRE(readers.Run());
+      REQUIRE(readers.failed() == 0);
     }
     REQUIRE(Complaint() == "");
   }
+}
+
+/// Readers at once of bytes that are on one side, while the n-th call of the runtime fails. Returns how many
+/// calls there were before the readers, and how many of those gave up.
+std::pair<long, int> ReadWhileOneFails(const sim::Options& options, Side side) {
+  sim::Reset(options);
+  std::pair<long, int> result;
+  {
+    const auto device = MakeSim();
+    const Stream writer(*device);
+    SyncedMemory memory(kBytes, *device);
+    Write(memory, side, writer, 7);
+    Readers readers(memory, *device, 7, kBytes);
+    result.first = sim::Inspect().calls;
+    CHECK(readers.Run());
+    result.second = readers.failed();
+    const auto last = [&]() -> const void* {
+      try {
+        return memory.cpu_data();
+      } catch (const std::exception&) {  // the readers made fewer calls
+        return memory.cpu_data();
+      }
+    };
+    CHECK(static_cast<const std::uint8_t*>(last())[kBytes - 1] == 7);
+  }
+  CHECK(Complaint() == "");
+  return result;
+}
+
+TEST_CASE("where one of several readers fails the others see current bytes, and all do afterwards") {
+  int failed = 0;
+  for (const Side side : {Side::kCpu, Side::kGpu})
+    for (const bool unified : {false, true})
+      for (const bool late : {false, true})
+        for (std::uint64_t seed = 0; seed < 4; ++seed) {
+          sim::Options options{.seed = seed, .unified = unified, .fail_late = late};
+          const long before = ReadWhileOneFails(options, side).first;
+          for (long nth = 1; nth <= 16; ++nth) {
+            options.fail_at = before + nth;
+            INFO("side " << Name(side) << ", unified " << unified << ", late " << late << ", call " << nth);
+            failed += ReadWhileOneFails(options, side).second;
+          }
+        }
+  CHECK(failed > 20);
 }
 
 /// The kernel that the host reader waits for ends only when the other reader has its pointer.
