@@ -30,7 +30,7 @@ template <class Range>
 /// that. Range::kWidest is the last set that is of use to it.
 template <class Range>
 void Run(const Range& range, std::int64_t first, std::int64_t last,
-         InstructionSet set = std::min(BestInstructionSet(), Range::kWidest)) {
+         [[maybe_unused]] InstructionSet set = std::min(BestInstructionSet(), Range::kWidest)) {
 #if defined(__x86_64__) && defined(__GNUC__)
   if constexpr (Range::kWidest >= InstructionSet::kAvx512)
     if (set == InstructionSet::kAvx512) return RunAvx512(range, first, last);
