@@ -40,7 +40,7 @@ MUTATIONS = [
      "a read does not wait for the last write"),
     (USES, "if ((use.writes || !reads) && ", "if (",
      "a read waits for other reads"),
-    (USES, "  if (!reads) uses_.clear();\n", "",
+    (USES, "  if (!reads) uses_.clear();  // which keeps their room\n", "",
      "what a write has waited for stays noted"),
     (USES, "StreamNote(on), !reads, std::nullopt", "StreamNote(on), false, std::nullopt",
      "a write is noted as a read"),
