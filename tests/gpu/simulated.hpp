@@ -45,12 +45,6 @@ class Session {
   }
 };
 
-/// The vendors' numbers of errors are the simulator's.
-template <class VendorError>
-VendorError As(SimRuntime::Error error) {
-  return static_cast<VendorError>(static_cast<int>(error));
-}
-
 /// The vendors have one or two handles for the main streams of all GPUs, 0 and 1.
 inline StreamHandle Handle(const void* stream) {
   const auto number = reinterpret_cast<std::uintptr_t>(stream);

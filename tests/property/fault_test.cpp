@@ -27,13 +27,7 @@ void EachCallFails(World::Options options, const std::vector<Step>& steps) {
 }
 
 void AllSequences(std::size_t length, bool stacked) {
-  for (const bool unified : {false, true})
-    CHECK(EachSequence(length, kAlphabet.size(), 0, [&](const std::vector<Step>& steps, std::uint64_t code) {
-            EachCallFails({.machine = {.seed = code, .unified = unified},
-                           .late_kernels = code % 2 == 1,
-                           .stacked = stacked},
-                          steps);
-          }) > 0);
+  for (const bool unified : {false, true}) CHECK(EachSequenceOn(unified, stacked, length, EachCallFails) > 0);
 }
 
 TEST_CASE("a fault at any call loses no side, no byte and no resource") {
@@ -44,27 +38,11 @@ TEST_CASE("a fault at any call below the adaptors loses no side, no byte and no 
   for (std::size_t length = 1; length <= 2; ++length) AllSequences(length, true);
 }
 
-TEST_CASE("a fault while streams are folded, bytes adopted and sizes changed loses nothing") {
-  using enum Verb;
+TEST_CASE("a fault while streams are folded, bytes adopted, copied and resized loses nothing") {
   for (const bool unified : {false, true})
     for (const bool late_kernels : {false, true})
-      EachCallFails({.machine = {.seed = 5, .unified = unified}, .late_kernels = late_kernels},
-                    {{kOverwrite, Side::kGpu, 1},
-                     {kNewStream},
-                     {kRead, Side::kGpu, 2},
-                     {kDropStream, Side::kGpu, 2},
-                     {kRead, Side::kGpu},
-                     {kResize, Side::kCpu, 0, 0, 3},
-                     {kResize, Side::kCpu, 0, 0, 11},
-                     {kRead},
-                     {kRead, Side::kGpu, 1},
-                     {kAdopt, Side::kCpu, 0, 0, 1},
-                     {kPrefetch, Side::kGpu, 1},
-                     {kReadWrite, Side::kGpu},
-                     {kAdopt, Side::kGpu, 1, 0, 2},
-                     {kResize, Side::kCpu, 0, 0, 2},
-                     {kRead},
-                     {kReadWrite, Side::kGpu}});
+      EachCallFails({.machine = {.seed = 5, .unified = unified}, .memories = 2, .late_kernels = late_kernels},
+                    Eventful());
 }
 
 }  // namespace

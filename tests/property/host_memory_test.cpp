@@ -34,12 +34,9 @@ long EachAllocationFails(World::Options options, const std::vector<Step>& steps)
 void AllSequences(std::size_t length, bool stacked) {
   for (const bool unified : {false, true}) {
     long failed = 0;
-    const auto run = [&](const std::vector<Step>& steps, std::uint64_t code) {
-      failed += EachAllocationFails(
-          {.machine = {.seed = code, .unified = unified}, .late_kernels = code % 2 == 1, .stacked = stacked},
-          steps);
-    };
-    const auto ran = EachSequence(length, kAlphabet.size(), 0, run);
+    const auto ran = EachSequenceOn(unified, stacked, length, [&](const auto& options, const auto& steps) {
+      failed += EachAllocationFails(options, steps);
+    });
     CHECK(failed > static_cast<long>(ran));
   }
 }
@@ -53,30 +50,11 @@ TEST_CASE("no host memory at any point in the adaptors loses no side, no byte an
 }
 
 TEST_CASE("no host memory while streams are folded, bytes adopted, copied and resized loses nothing") {
-  using enum Verb;
   for (const bool unified : {false, true})
     for (const bool late_kernels : {false, true})
       CHECK(EachAllocationFails(
                 {.machine = {.seed = 5, .unified = unified}, .memories = 2, .late_kernels = late_kernels},
-                {{kOverwrite, Side::kGpu, 1},
-                 {kNewStream},
-                 {kRead, Side::kGpu, 2},
-                 {kDropStream, Side::kGpu, 2},
-                 {kRead, Side::kGpu},
-                 {kAssign, Side::kGpu, 0, 1, 9},
-                 {kReadWrite, Side::kCpu, 0, 1},
-                 {kAssign, Side::kGpu, 0, 0, 70},
-                 {kResize, Side::kCpu, 0, 0, 3},
-                 {kResize, Side::kCpu, 0, 0, 11},
-                 {kRead},
-                 {kRead, Side::kGpu, 1},
-                 {kAdopt, Side::kCpu, 0, 0, 1},
-                 {kPrefetch, Side::kGpu, 1},
-                 {kReadWrite, Side::kGpu},
-                 {kAdopt, Side::kGpu, 1, 0, 2},
-                 {kResize, Side::kCpu, 0, 0, 2},
-                 {kRead},
-                 {kReadWrite, Side::kGpu}}) > 20);
+                Eventful()) > 20);
 }
 
 }  // namespace
