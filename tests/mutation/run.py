@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Shows that the tests catch each mutation of mutations.py, or which they miss.
+"""Shows that the tests catch each mutation of mutations/, or which they miss.
 
     tests/mutation/run.py [TEXT]      only those whose file or fault has TEXT in it
 

@@ -1,20 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Single-line mutations, each a fault that somebody could make: (file, old text, new text, what is wrong then).
-
-The old text occurs once in its file. Where a line alone does not, a neighbour stands with it unchanged.
-"""
+"""The protocol, who uses a buffer, and the memory."""
 
 COHERENCE = "include/ferry/coherence.hpp"
-STREAM = "include/ferry/stream.hpp"
-USES_H = "include/ferry/detail/use_list.hpp"
 USES = "core/memory/use_list.cpp"
-MEMORY_H = "include/ferry/synced_memory.hpp"
+USES_H = "include/ferry/detail/use_list.hpp"
+STREAM = "include/ferry/stream.hpp"
 MEMORY = "core/memory/synced_memory.cpp"
-GPU = "backends/gpu/gpu_device.hpp"
-CHECKED = "core/device/checked_device.cpp"
-POOL = "core/device/pooled_device.cpp"
-CUDA = "backends/cuda/cuda_runtime.hpp"
-HIP = "backends/hip/hip_runtime.hpp"
+MEMORY_H = "include/ferry/synced_memory.hpp"
 
 MUTATIONS = [
     # The protocol.
@@ -169,32 +161,6 @@ MUTATIONS = [
     (MEMORY_H, "side == Side::kGpu || unified_ ? gpu_ : cpu_", "side == Side::kGpu ? gpu_ : cpu_",
      "unified memory has two buffers"),
 
-    # The device.
-    (GPU, "                           : kind == CopyKind::kDeviceToHost ? Runtime::kDeviceToHost\n",
-     "                           : kind == CopyKind::kDeviceToHost ? Runtime::kDeviceToDevice\n",
-     "a copy to the host goes the wrong way"),
-    (GPU, "    if (!refused) return Check(call, error);\n", "    Check(call, error);\n",
-     "memory that runs out is not an OutOfMemory"),
-    (GPU, "      Ignore(Runtime::EventDestroy(event));\n      Check(", "      Check(",
-     "an event that cannot be recorded leaks"),
-    (GPU, "    RequireNotCapturing(\"MemcpyAsync\", on);\n", "", "a copy joins the caller's graph"),
-    (GPU, "    RequireNotCapturing(\"EventRecord\", on);\n", "", "a point is recorded in a graph"),
-    (GPU, "Runtime::StreamWaitEvent(Native(on), Native(event))", "Runtime::kSuccess", "streams wait for nothing"),
-    (GPU, "Runtime::EventSynchronize(Native(event))", "Runtime::kSuccess", "the host waits for nothing"),
-    (GPU, "      if (changed_) Ignore(Runtime::SetDevice(previous_));\n", "",
-     "a call changes the caller's current device"),
-
-    # The pool.
-    (POOL, "        next().StreamWait(on, *block->idle);\n", "", "a block is handed out with work on it"),
-    (POOL, "        Keep(kind, size, *block);\n        throw;", "        throw;",
-     "a block whose wait fails is lost"),
-    (POOL, "      next().Release(*block->idle);\n", "", "a block that is handed out leaks its event"),
-    (POOL, "      block.idle = next().Record(on);", "      (void)on;", "a freed block has no point to wait for"),
-    (POOL, "    Trim();\n  }\n  try", "  }\n  try", "memory runs out while blocks lie free"),
-    (POOL, "      next().StreamWait(main, *block.idle);\n", "", "a block is given back with work on it"),
-    (POOL, "        next().HostWait(*block.idle);\n", "",
-     "a block that cannot be ordered is given back with work on it"),
-
     # Bytes of another memory.
     (MEMORY, "memory.unified_ && memory.gpu_.adopted()", "false",
      "Assign gives the device bytes that are not its own"),
@@ -213,87 +179,4 @@ MUTATIONS = [
 
     # No host memory.
     (MEMORY, "  buffer.uses.Reserve();\n", "", "new memory is used before its stream has it, where its note cannot be made"),
-    (CHECKED, "    unmake();\n", "    (void)unmake;\n", "what cannot be noted is lost"),
-    (POOL, "  } catch (const std::bad_alloc&) {\n    GiveBack(kind, size, block);\n",
-     "  } catch (const std::bad_alloc&) {\n", "a block that cannot be kept is lost"),
-
-    # The vendors' names.
-    (CUDA, "kHostToDevice = cudaMemcpyHostToDevice", "kHostToDevice = cudaMemcpyDeviceToHost",
-     "CUDA copies to the device as if to the host"),
-    (CUDA, "kDeviceToHost = cudaMemcpyDeviceToHost", "kDeviceToHost = cudaMemcpyDefault",
-     "CUDA guesses the direction of copies"),
-    (CUDA, "kOutOfMemory = cudaErrorMemoryAllocation", "kOutOfMemory = cudaErrorInvalidValue",
-     "CUDA's word for no memory is another error's"),
-    (CUDA, "cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking)",
-     "cudaStreamCreateWithFlags(stream, cudaStreamDefault)", "CUDA's streams wait for the main one"),
-    (CUDA, "cudaEventCreateWithFlags(event, cudaEventDisableTiming)",
-     "cudaEventCreateWithFlags(event, cudaEventDefault)", "CUDA's events take the time"),
-    (CUDA, "return cudaEventRecord(event, on);", "return cudaEventRecord(event, nullptr);",
-     "CUDA records events on the main stream"),
-    (CUDA, "return cudaEventDestroy(event);", "return event == nullptr ? cudaErrorInvalidValue : cudaSuccess;",
-     "CUDA's events are never given back"),
-    (CUDA, "return cudaEventSynchronize(event);", "return event == nullptr ? cudaErrorInvalidValue : cudaSuccess;",
-     "the host does not wait for CUDA's events"),
-    (CUDA, "return cudaStreamWaitEvent(on, event, 0);", "return cudaStreamWaitEvent(nullptr, event, 0);",
-     "CUDA's main stream waits, and not the one that should"),
-    (CUDA, "return cudaStreamSynchronize(stream);", "return cudaStreamSynchronize(stream == nullptr ? stream : nullptr);",
-     "the host waits for CUDA's main stream"),
-    (CUDA, "return cudaStreamDestroy(stream);", "return stream == nullptr ? cudaErrorInvalidValue : cudaSuccess;",
-     "CUDA's streams are never given back"),
-    (CUDA, "return cudaStreamIsCapturing(stream, status);", "return *status = kNotCapturing, stream ? cudaSuccess : cudaSuccess;",
-     "nobody sees that CUDA captures"),
-    (CUDA, "return cudaMallocAsync(ptr, bytes, on);", "return cudaMallocAsync(ptr, bytes, on == nullptr ? on : nullptr);",
-     "CUDA allocates in the main stream's order"),
-    (CUDA, "return cudaFreeAsync(ptr, on);", "return on == nullptr ? cudaFreeAsync(ptr, on) : cudaFree(ptr);",
-     "CUDA frees at once"),
-    (CUDA, "return cudaMallocHost(ptr, bytes);", "return cudaMallocManaged(ptr, bytes, cudaMemAttachGlobal);",
-     "CUDA's pinned memory is managed"),
-    (CUDA, "return cudaFreeHost(ptr);", "return ptr == nullptr ? cudaErrorInvalidValue : cudaSuccess;",
-     "CUDA's pinned memory is never given back"),
-    (CUDA, "cudaMallocManaged(ptr, bytes, cudaMemAttachGlobal)", "cudaMallocManaged(ptr, bytes, cudaMemAttachHost)",
-     "CUDA's managed memory is for the host alone"),
-    (CUDA, "return cudaMallocManaged(", "return cudaMalloc(ptr, bytes), cudaMallocManaged(",
-     "CUDA allocates twice"),
-    (CUDA, "return cudaFree(ptr);", "return ptr == nullptr ? cudaErrorInvalidValue : cudaSuccess;",
-     "CUDA's managed memory is never given back"),
-    (CUDA, "cudaMemcpyAsync(dst, src, bytes, direction, on)", "cudaMemcpyAsync(dst, src, bytes, direction, nullptr)",
-     "CUDA copies on the main stream"),
-    (CUDA, "cudaMemsetAsync(dst, value, bytes, on)", "cudaMemsetAsync(dst, value, bytes, nullptr)",
-     "CUDA fills on the main stream"),
-    (CUDA, "return cudaSetDevice(index);", "return index < 0 ? cudaErrorInvalidDevice : cudaSuccess;",
-     "CUDA uses whatever device is current"),
-    (CUDA, "device.memoryPoolsSupported != 0", "true",
-     "CUDA's pools are used where there are none"),
-    (CUDA, "device.memoryPoolsSupported != 0", "false",
-     "CUDA's pools are not used"),
-    (CUDA, "std::uint64_t threshold = UINT64_MAX;", "std::uint64_t threshold = 0;",
-     "CUDA's pool gives freed memory back to the system"),
-    (CUDA, "device.pageableMemoryAccessUsesHostPageTables != 0", "false",
-     "CUDA never says that memory is unified"),
-    (CUDA, "device.pageableMemoryAccessUsesHostPageTables != 0", "true",
-     "CUDA always says that memory is unified"),
-    (CUDA, "properties.pci_id = pci_id;", "",
-     "CUDA's devices have no PCI id"),
-    (CUDA, "reinterpret_cast<std::uintptr_t>(cudaStreamLegacy)", "reinterpret_cast<std::uintptr_t>(cudaStreamPerThread)",
-     "the main stream is another one in each thread"),
-    (CUDA, "return cudaGetLastError();", "return cudaSuccess;",
-     "CUDA's last error stays for somebody else"),
-    ("backends/cuda/cuda_backend.cpp", "GpuDevice<CudaRuntime>>(index)", "GpuDevice<CudaRuntime>>(index * 0)",
-     "CUDA makes the first device, whichever is asked for"),
-    (HIP, "kDeviceToHost = hipMemcpyDeviceToHost", "kDeviceToHost = hipMemcpyHostToDevice",
-     "HIP copies to the host as if to the device"),
-    (HIP, "kOutOfMemory = hipErrorOutOfMemory", "kOutOfMemory = hipErrorInvalidValue",
-     "HIP's word for no memory is another error's"),
-    (HIP, "hipEventDisableTiming | hipEventReleaseToSystem", "hipEventDisableTiming",
-     "HIP leaves what was written in the GPU's caches"),
-    (HIP, "hipStreamCreateWithFlags(stream, hipStreamNonBlocking)", "hipStreamCreateWithFlags(stream, hipStreamDefault)",
-     "HIP's streams wait for the main one"),
-    (HIP, "return hipFreeAsync(ptr, on);", "return on == nullptr ? hipFreeAsync(ptr, on) : hipFree(ptr);",
-     "HIP frees at once"),
-    (HIP, "memory_pools != 0", "true",
-     "HIP's pools are used where there are none"),
-    (HIP, "device.integrated != 0 ||", "",
-     "HIP does not know an APU"),
-    (HIP, "properties.wavefront = device.warpSize;", "properties.wavefront = 32;",
-     "HIP's wavefronts are CUDA's"),
 ]
