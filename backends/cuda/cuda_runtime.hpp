@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "backends/cuda/driver_function.hpp"
 #include "backends/gpu/unified.hpp"
 #include "ferry/device.hpp"
 
@@ -19,6 +22,7 @@ struct CudaRuntime {
   using Error = cudaError_t;
   static constexpr Error kSuccess = cudaSuccess;
   static constexpr Error kOutOfMemory = cudaErrorMemoryAllocation;
+  static constexpr Error kInvalidValue = cudaErrorInvalidValue;
   static constexpr Error kNotReady = cudaErrorNotReady;
   static constexpr Error kStreamCaptureUnsupported = cudaErrorStreamCaptureUnsupported;
   static constexpr Error kStreamCaptureImplicit = cudaErrorStreamCaptureImplicit;
@@ -29,6 +33,7 @@ struct CudaRuntime {
   static Error GetDevice(int* index) noexcept { return cudaGetDevice(index); }
   static Error SetDevice(int index) noexcept { return cudaSetDevice(index); }
   static Error DeviceSynchronize() noexcept { return cudaDeviceSynchronize(); }
+  static Error ContextIsActive(int index, bool* active) noexcept;
   static Error Describe(int index, DeviceProperties& properties);
 
   using Stream = cudaStream_t;
@@ -42,6 +47,12 @@ struct CudaRuntime {
   static Error StreamQuery(Stream stream) noexcept { return cudaStreamQuery(stream); }
   static Error StreamIsCapturing(Stream stream, CaptureStatus* status) noexcept {
     return cudaStreamIsCapturing(stream, status);
+  }
+  using CaptureMode = cudaStreamCaptureMode;
+  static constexpr CaptureMode kCaptureRelaxed = cudaStreamCaptureModeRelaxed;
+  static constexpr bool kHostWaitsEndCaptures = false;
+  static Error ThreadExchangeStreamCaptureMode(CaptureMode* mode) noexcept {
+    return cudaThreadExchangeStreamCaptureMode(mode);
   }
 
   using Event = cudaEvent_t;
@@ -58,6 +69,8 @@ struct CudaRuntime {
     return cudaMallocAsync(ptr, bytes, on);
   }
   static Error FreeAsync(void* ptr, Stream on) noexcept { return cudaFreeAsync(ptr, on); }
+  static Error KeepFreedMemory(int index) noexcept;
+  static Error GiveUpFreedMemory(int index) noexcept;
   static Error MallocHost(void** ptr, std::size_t bytes) noexcept { return cudaMallocHost(ptr, bytes); }
   static Error FreeHost(void* ptr) noexcept { return cudaFreeHost(ptr); }
   static Error MallocManaged(void** ptr, std::size_t bytes) noexcept {
@@ -80,13 +93,34 @@ struct CudaRuntime {
 
 // The rest says what the names alone do not.
 
-/// Unlimited: what is freed stays in the device's pool for the next allocation, until the process needs it
-/// elsewhere. Else each synchronisation would give all of it back to the system.
-inline cudaError_t KeepFreedMemory(int index) noexcept {
+/// A context that was active is taken to be so for good: cudaDeviceReset alone ends one.
+inline CudaRuntime::Error CudaRuntime::ContextIsActive(int index, bool* active) noexcept {
+  constexpr int kRemembered = 64;
+  static std::atomic<bool> known[kRemembered];
+  const bool remembers = index >= 0 && index < kRemembered;
+  if (remembers && known[index].load(std::memory_order_relaxed)) return *active = true, cudaSuccess;
+  static const auto state =
+      reinterpret_cast<decltype(&cuDevicePrimaryCtxGetState)>(DriverFunction("cuDevicePrimaryCtxGetState"));
+  unsigned flags = 0;
+  int its = 1;
+  if (state == nullptr || state(index, &flags, &its) != CUDA_SUCCESS) return cudaErrorInitializationError;
+  *active = its != 0;
+  if (remembers && *active) known[index].store(true, std::memory_order_relaxed);
+  return cudaSuccess;
+}
+
+/// Unlimited: else each synchronisation would give all that is free back to the system. Of the pool that
+/// allocations use, which the program may have replaced.
+inline CudaRuntime::Error CudaRuntime::KeepFreedMemory(int index) noexcept {
   cudaMemPool_t pool{};
-  if (const auto error = cudaDeviceGetDefaultMemPool(&pool, index); error != cudaSuccess) return error;
+  if (const auto error = cudaDeviceGetMemPool(&pool, index); error != cudaSuccess) return error;
   std::uint64_t threshold = UINT64_MAX;
   return cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
+}
+inline CudaRuntime::Error CudaRuntime::GiveUpFreedMemory(int index) noexcept {
+  cudaMemPool_t pool{};
+  if (const auto error = cudaDeviceGetMemPool(&pool, index); error != cudaSuccess) return error;
+  return cudaMemPoolTrimTo(pool, 0);
 }
 
 inline CudaRuntime::Error CudaRuntime::Describe(int index, DeviceProperties& properties) {
@@ -105,7 +139,7 @@ inline CudaRuntime::Error CudaRuntime::Describe(int index, DeviceProperties& pro
   properties.unified =
       gpu::Unified(device.pageableMemoryAccessUsesHostPageTables != 0, device.concurrentManagedAccess != 0);
   properties.main_stream = StreamHandle{reinterpret_cast<std::uintptr_t>(cudaStreamLegacy)};
-  return properties.memory_pools ? KeepFreedMemory(index) : cudaSuccess;
+  return cudaSuccess;
 }
 
 }  // namespace ferry::cuda

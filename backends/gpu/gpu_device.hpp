@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstddef>
-#include <mutex>
+#include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
+#include "backends/gpu/current_gpu.hpp"
 #include "backends/gpu/gpu_runtime.hpp"
+#include "backends/gpu/kept_blocks.hpp"
+#include "backends/gpu/queues.hpp"
 #include "ferry/device.hpp"
 #include "ferry/error.hpp"
 
@@ -21,12 +24,20 @@ class GpuDevice final : public Device {
     properties_.index = index;
     const Current current(*this);
     Check("Describe", Runtime::Describe(index, properties_));
+    if (properties_.memory_pools) Check("KeepFreedMemory", Runtime::KeepFreedMemory(index));
   }
 
   /// By contract nothing is queued any more but what uses memory that was given back.
   ~GpuDevice() override {
-    const CurrentIfPossible current(properties_.index);
-    for (const Kept& block : kept_) FreeWhenIdle(block.ptr);
+    const IfPossible current(properties_.index);
+    const auto kept = kept_.TakeAll();
+    const RelaxedCapture<Runtime> relaxed;
+    if (!kept.empty()) Ignore(Runtime::DeviceSynchronize());
+    for (const KeptBlocks::Block& block : kept) {
+      FreeIdle(block.kind, block.ptr);
+      for (const EventHandle point : block.points) Release(point);
+    }
+    queues_.DestroyEvents();
   }
 
   const DeviceProperties& properties() const noexcept override { return properties_; }
@@ -35,20 +46,21 @@ class GpuDevice final : public Device {
     if (bytes > kAddressable) throw OutOfMemory(name(), bytes);
     const Current current(*this);
     void* ptr = nullptr;
+    if (kind == MemoryKind::kDevice) RequireNotCapturing("MallocAsync", on);
+    if (kind == MemoryKind::kDevice && properties_.memory_pools) {
+      CheckAllocation("MallocAsync", Runtime::MallocAsync(&ptr, bytes, Native(on)), &ptr, bytes);
+      return ptr;
+    }
+    const RelaxedCapture<Runtime> relaxed;
     switch (kind) {
       case MemoryKind::kDevice:
-        RequireNotCapturing("MallocAsync", on);
-        FreeKept(on);
-        if (properties_.memory_pools)
-          CheckAllocation("MallocAsync", Runtime::MallocAsync(&ptr, bytes, Native(on)), &ptr, bytes);
-        else
-          CheckAllocation("Malloc", Runtime::Malloc(&ptr, bytes), &ptr, bytes);
+        CheckAllocation("Malloc", Runtime::Malloc(&ptr, bytes), &ptr, bytes);
         break;
       case MemoryKind::kPinnedHost:
-        CheckAllocation("MallocHost", Runtime::MallocHost(&ptr, bytes), &ptr, bytes);
+        CheckAllocation("MallocHost", AsOutOfMemory(Runtime::MallocHost(&ptr, bytes)), &ptr, bytes);
         break;
       case MemoryKind::kManaged:
-        CheckAllocation("MallocManaged", Runtime::MallocManaged(&ptr, bytes), &ptr, bytes);
+        CheckAllocation("MallocManaged", AsOutOfMemory(Runtime::MallocManaged(&ptr, bytes)), &ptr, bytes);
         break;
     }
     return ptr;
@@ -56,28 +68,27 @@ class GpuDevice final : public Device {
 
   // Errors of what gives something back have nowhere to go: at exit the driver may be gone, and all with it.
   void Deallocate(MemoryKind kind, void* ptr, std::size_t, StreamHandle on) noexcept override {
-    const CurrentIfPossible current(properties_.index);
-    switch (kind) {
-      case MemoryKind::kDevice:
-        FreeKept(on);
-        if (!FreeInOrder(ptr, on)) Keep(ptr, on);
-        break;
-      case MemoryKind::kPinnedHost:
-        Ignore(Runtime::FreeHost(ptr));
-        break;
-      case MemoryKind::kManaged:
-        Ignore(Runtime::Free(ptr));
-        break;
-    }
+    const IfPossible current(properties_.index);
+    if (kind != MemoryKind::kDevice) return FreeRelaxed(kind, ptr);
+    const bool capturing = Capturing(on);
+    if (!capturing) ContinueKept(on);
+    if (capturing || !FreeInOrder({kind, ptr, {}}, on)) kept_.Keep(kind, ptr, {&on, 1});
+  }
+  void Abandon(MemoryKind kind, void* ptr, std::size_t,
+               std::span<const StreamHandle> users) noexcept override {
+    const IfPossible current(properties_.index);
+    kept_.Keep(kind, ptr, users);
+    for (const StreamHandle on : users)
+      if (!Capturing(on)) ContinueKept(on);
+  }
+  void Trim() override {
+    const Current current(*this);
+    if (properties_.memory_pools) Check("MemPoolTrim", Runtime::GiveUpFreedMemory(properties_.index));
   }
 
   void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override {
     const Current current(*this);
-    RequireNotCapturing("MemcpyAsync", on);
-    const auto direction = kind == CopyKind::kHostToDevice   ? Runtime::kHostToDevice
-                           : kind == CopyKind::kDeviceToHost ? Runtime::kDeviceToHost
-                                                             : Runtime::kDeviceToDevice;
-    Check("MemcpyAsync", Runtime::MemcpyAsync(dst, src, bytes, direction, Native(on)));
+    QueueCopy(kind, dst, src, bytes, on);
   }
   void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) override {
     const Current current(*this);
@@ -87,109 +98,94 @@ class GpuDevice final : public Device {
 
   StreamHandle CreateStream() override {
     const Current current(*this);
-    typename Runtime::Stream stream{};
-    Check("StreamCreate", Runtime::StreamCreate(&stream));
-    return StreamHandle{reinterpret_cast<std::uintptr_t>(stream)};
+    StreamHandle stream{};
+    Check("StreamCreate", queues_.Create(stream));
+    return stream;
   }
   void DestroyStream(StreamHandle stream) noexcept override {
-    const CurrentIfPossible current(properties_.index);
-    FreeKept(stream);
-    Ignore(Runtime::StreamDestroy(Native(stream)));
-    const std::lock_guard lock(mutex_);
-    std::erase_if(kept_, [&](const Kept& block) {
-      if (block.on != stream) return false;
-      FreeWhenIdle(block.ptr);
-      return true;
-    });
+    const IfPossible current(properties_.index);
+    if (kept_.any() && !Capturing(stream)) ContinueKept(stream);
+    kept_.Forget(stream);
+    if (queues_.Destroy(stream)) Ignore(Runtime::StreamDestroy(Native(stream)));
   }
   void Synchronize(StreamHandle stream) override {
     const Current current(*this);
     RequireNotCapturing("StreamSynchronize", stream);
+    const RelaxedCapture<Runtime> relaxed;
     Check("StreamSynchronize", Runtime::StreamSynchronize(Native(stream)));
   }
 
   EventHandle Record(StreamHandle on) override {
     const Current current(*this);
-    RequireNotCapturing("EventRecord", on);
-    typename Runtime::Event event{};
-    Check("EventCreate", Runtime::EventCreate(&event));
-    if (const auto error = Runtime::EventRecord(event, Native(on)); error != Runtime::kSuccess) {
-      Ignore(Runtime::EventDestroy(event));
-      Check("EventRecord", error);
-    }
-    return EventHandle{reinterpret_cast<std::uintptr_t>(event)};
+    return RecordHere(on);
   }
   void Release(EventHandle event) noexcept override {
-    const CurrentIfPossible current(properties_.index);
-    Ignore(Runtime::EventDestroy(Native(event)));
+    const auto over = queues_.Release(event);
+    if (!over) return;
+    const IfPossible current(properties_.index);
+    Ignore(Runtime::StreamDestroy(Native(*over)));
   }
   void StreamWait(StreamHandle on, EventHandle event) override {
     const Current current(*this);
     RequireNotCapturing("StreamWaitEvent", on);
-    Check("StreamWaitEvent", Runtime::StreamWaitEvent(Native(on), Native(event)));
+    Check("StreamWaitEvent", Runtime::StreamWaitEvent(Native(on), Queues<Runtime>::Native(event)));
   }
+  /// Works whichever device is current, as long as the thread has a context.
   void HostWait(EventHandle event) override {
+    std::optional<Current> current;
+    if (!CurrentGpu<Runtime>::ThreadHasContext()) current.emplace(*this);
+    Check("EventSynchronize", AwaitOnHost(event));
+  }
+
+  std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
+                                           StreamHandle on) override {
     const Current current(*this);
-    Check("EventSynchronize", Runtime::EventSynchronize(Native(event)));
+    QueueCopy(kind, dst, src, bytes, on);
+    try {
+      EventHandle point{};
+      const char* call = "";
+      const Error error = queues_.Record(on, point, call);
+      if (error == Runtime::kSuccess) return point;
+      Ignore(error);
+    } catch (const std::bad_alloc&) {  // no note of the point: the same as no point
+    }
+    return std::nullopt;
+  }
+  void Order(std::span<const StreamHandle> before, StreamHandle then) override {
+    const Current current(*this);
+    RequireNotCapturing("StreamWaitEvent", then);
+    for (const StreamHandle on : before) {
+      const EventHandle point = RecordHere(on);
+      const Error error = Runtime::StreamWaitEvent(Native(then), Queues<Runtime>::Native(point));
+      Release(point);
+      Check("StreamWaitEvent", error);
+    }
   }
 
  private:
   using Error = typename Runtime::Error;
-
-  /// In bytes, by any processor. Where a vendor rounds up, more could come to little.
-  static constexpr std::size_t kAddressable = std::size_t{1} << 57;
-
-  /// Makes a device the calling thread's current one, where the driver still does so, and puts the old one
-  /// back.
-  class CurrentIfPossible {
-   public:
-    explicit CurrentIfPossible(int index) noexcept {
-      if (error_ = Runtime::GetDevice(&previous_); error_ != Runtime::kSuccess) {
-        call_ = "GetDevice";
-      } else if (previous_ != index) {
-        call_ = "SetDevice";
-        error_ = Runtime::SetDevice(index);
-        changed_ = error_ == Runtime::kSuccess;
-      }
-      if (error_ != Runtime::kSuccess) (void)Runtime::GetLastError();
-    }
-    ~CurrentIfPossible() {
-      if (changed_) Ignore(Runtime::SetDevice(previous_));
-    }
-    CurrentIfPossible(const CurrentIfPossible&) = delete;
-    CurrentIfPossible& operator=(const CurrentIfPossible&) = delete;
-
-    const char* call() const noexcept { return call_; }
-    Error error() const noexcept { return error_; }
-
-   private:
-    const char* call_ = "";
-    Error error_{};
-    int previous_ = 0;
-    bool changed_ = false;
-  };
+  using IfPossible = CurrentGpu<Runtime>;
   /// The same, or a DeviceError.
-  struct Current : CurrentIfPossible {
-    explicit Current(const GpuDevice& device) : CurrentIfPossible(device.properties_.index) {
+  struct Current : IfPossible {
+    explicit Current(const GpuDevice& device) : IfPossible(device.properties_.index) {
       device.Check(this->call(), this->error());
     }
   };
 
+  /// In bytes, by any processor. Where a vendor rounds up, more could come to little.
+  static constexpr std::size_t kAddressable = std::size_t{1} << 57;
+
   static typename Runtime::Stream Native(StreamHandle handle) noexcept {
-    return reinterpret_cast<typename Runtime::Stream>(handle);
-  }
-  static typename Runtime::Event Native(EventHandle handle) noexcept {
-    return reinterpret_cast<typename Runtime::Event>(handle);
+    return Queues<Runtime>::Native(handle);
   }
 
   std::string name() const { return properties_.backend + ":" + std::to_string(properties_.index); }
-  [[noreturn]] void Throw(const char* call, Error error, const std::string& text) const {
-    throw DeviceError(properties_.backend + " " + call, static_cast<int>(error), text + ", on " + name());
-  }
   void Check(const char* call, Error error) const {
     if (error == Runtime::kSuccess) return;
     (void)Runtime::GetLastError();
-    Throw(call, error, std::string(Runtime::GetErrorName(error)) + ", " + Runtime::GetErrorString(error));
+    throw DeviceError(
+        properties_.backend + " " + call, static_cast<int>(error),
+        std::string(Runtime::GetErrorName(error)) + ", " + Runtime::GetErrorString(error) + ", on " + name());
   }
   void CheckAllocation(const char* call, Error error, void* const* made, std::size_t bytes) const {
     const bool refused = error == Runtime::kOutOfMemory || (error == Runtime::kSuccess && *made == nullptr);
@@ -197,16 +193,25 @@ class GpuDevice final : public Device {
     (void)Runtime::GetLastError();
     throw OutOfMemory(name(), bytes);
   }
+  /// Drivers refuse pinned and managed memory that is more than there can be as a wrong value, and nothing
+  /// else that is asked of them here can be wrong.
+  static Error AsOutOfMemory(Error error) noexcept {
+    return error == Runtime::kInvalidValue ? Runtime::kOutOfMemory : error;
+  }
   /// Else somebody's next look at the last error would find ours.
   static void Ignore(Error error) noexcept {
     if (error != Runtime::kSuccess) (void)Runtime::GetLastError();
   }
 
   /// What was queued would become part of the graph, run again with it, and be over when nobody knows.
-  void RequireNotCapturing(const char* call, StreamHandle on) const {
+  void RequireNotCapturing(const char* call, StreamHandle on) {
     bool capturing = false;
     Check("StreamIsCapturing", AskCapturing(on, capturing));
-    if (capturing) Throw(call, Runtime::kStreamCaptureUnsupported, "the stream is under graph capture");
+    if (capturing)
+      throw StreamCaptureError(properties_.backend + " " + call,
+                               static_cast<int>(Runtime::kStreamCaptureUnsupported),
+                               "the stream is under graph capture, on " + name());
+    ContinueKept(on);
   }
   static bool Capturing(StreamHandle on) noexcept {
     bool capturing = false;
@@ -224,45 +229,74 @@ class GpuDevice final : public Device {
     return Runtime::kSuccess;
   }
 
-  /// A block that can't be given back yet. One freed on a stream under capture is kept until that is over: a
-  /// free would join the graph, and the waits that other ways need would end the capture.
-  struct Kept {
-    void* ptr;
-    StreamHandle on;
-  };
-  void Keep(void* ptr, StreamHandle on) noexcept try {
-    const std::lock_guard lock(mutex_);
-    kept_.push_back({ptr, on});
-  } catch (...) {
-    // With no host memory for the note, the block is lost; to wait here would end the caller's capture.
+  static Error AwaitOnHost(EventHandle event) noexcept {
+    const auto native = Queues<Runtime>::Native(event);
+    if constexpr (!Runtime::kHostWaitsEndCaptures) return Runtime::EventSynchronize(native);
+    const RelaxedCapture<Runtime> relaxed;
+    return Runtime::EventSynchronize(native);
   }
-  /// Gives back what it can by now of a stream that a caller names. Others, if borrowed, may be gone.
-  void FreeKept(StreamHandle on) noexcept {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(kept_, [&](const Kept& block) { return block.on == on && FreeInOrder(block.ptr, on); });
+
+  void QueueCopy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) {
+    RequireNotCapturing("MemcpyAsync", on);
+    const auto direction = kind == CopyKind::kHostToDevice   ? Runtime::kHostToDevice
+                           : kind == CopyKind::kDeviceToHost ? Runtime::kDeviceToHost
+                                                             : Runtime::kDeviceToDevice;
+    Check("MemcpyAsync", Runtime::MemcpyAsync(dst, src, bytes, direction, Native(on)));
   }
-  /// False where it is not the time: during a capture, and where a wait that it takes has failed.
-  bool FreeInOrder(void* ptr, StreamHandle on) const noexcept {
-    if (Capturing(on)) return false;
-    if (properties_.memory_pools) {
-      Ignore(Runtime::FreeAsync(ptr, Native(on)));
-      return true;
-    }
-    if (const Error error = Runtime::StreamSynchronize(Native(on)); error != Runtime::kSuccess) {
-      Ignore(error);
-      return false;
-    }
-    Ignore(Runtime::Free(ptr));
+  EventHandle RecordHere(StreamHandle on) {
+    RequireNotCapturing("EventRecord", on);
+    EventHandle point{};
+    const char* call = "";
+    const Error error = queues_.Record(on, point, call);
+    Check(call, error);
+    return point;
+  }
+
+  /// What was kept for a capture that is over goes back.
+  void ContinueKept(StreamHandle on) noexcept {
+    if (!kept_.any()) return;
+    kept_.Continue(
+        on, [&](StreamHandle user, EventHandle& point) { return RecordIfPossible(user, point); },
+        [&](const KeptBlocks::Block& block, StreamHandle user) { return FreeInOrder(block, user); });
+  }
+  bool RecordIfPossible(StreamHandle on, EventHandle& point) noexcept try {
+    const char* call = "";
+    const Error error = queues_.Record(on, point, call);
+    Ignore(error);
+    return error == Runtime::kSuccess;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  /// After the block's points and the work on `on`. False where a wait that it takes has failed.
+  bool FreeInOrder(const KeptBlocks::Block& block, StreamHandle on) noexcept {
+    const bool queued = block.kind == MemoryKind::kDevice && properties_.memory_pools;
+    const RelaxedCapture<Runtime> relaxed;
+    Error error = Runtime::kSuccess;
+    for (const EventHandle point : block.points)
+      if (error == Runtime::kSuccess)
+        error = queued ? Runtime::StreamWaitEvent(Native(on), Queues<Runtime>::Native(point))
+                       : AwaitOnHost(point);
+    if (error == Runtime::kSuccess && !queued) error = Runtime::StreamSynchronize(Native(on));
+    Ignore(error);
+    if (error != Runtime::kSuccess) return false;
+    if (queued)
+      Ignore(Runtime::FreeAsync(block.ptr, Native(on)));
+    else
+      FreeIdle(block.kind, block.ptr);
+    for (const EventHandle point : block.points) Release(point);
     return true;
   }
-  static void FreeWhenIdle(void* ptr) noexcept {
-    Ignore(Runtime::DeviceSynchronize());
-    Ignore(Runtime::Free(ptr));
+  static void FreeRelaxed(MemoryKind kind, void* ptr) noexcept {
+    const RelaxedCapture<Runtime> relaxed;
+    FreeIdle(kind, ptr);
+  }
+  static void FreeIdle(MemoryKind kind, void* ptr) noexcept {
+    Ignore(kind == MemoryKind::kPinnedHost ? Runtime::FreeHost(ptr) : Runtime::Free(ptr));
   }
 
   DeviceProperties properties_;
-  std::mutex mutex_;  ///< guards kept_
-  std::vector<Kept> kept_;
+  Queues<Runtime> queues_;
+  KeptBlocks kept_;
 };
 
 }  // namespace ferry::gpu

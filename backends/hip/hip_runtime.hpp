@@ -18,6 +18,7 @@ struct HipRuntime {
   using Error = hipError_t;
   static constexpr Error kSuccess = hipSuccess;
   static constexpr Error kOutOfMemory = hipErrorOutOfMemory;
+  static constexpr Error kInvalidValue = hipErrorInvalidValue;
   static constexpr Error kNotReady = hipErrorNotReady;
   static constexpr Error kStreamCaptureUnsupported = hipErrorStreamCaptureUnsupported;
   static constexpr Error kStreamCaptureImplicit = hipErrorStreamCaptureImplicit;
@@ -28,6 +29,7 @@ struct HipRuntime {
   static Error GetDevice(int* index) noexcept { return hipGetDevice(index); }
   static Error SetDevice(int index) noexcept { return hipSetDevice(index); }
   static Error DeviceSynchronize() noexcept { return hipDeviceSynchronize(); }
+  static Error ContextIsActive(int index, bool* active) noexcept;
   static Error Describe(int index, DeviceProperties& properties);
 
   using Stream = hipStream_t;
@@ -41,6 +43,12 @@ struct HipRuntime {
   static Error StreamQuery(Stream stream) noexcept { return hipStreamQuery(stream); }
   static Error StreamIsCapturing(Stream stream, CaptureStatus* status) noexcept {
     return hipStreamIsCapturing(stream, status);
+  }
+  using CaptureMode = hipStreamCaptureMode;
+  static constexpr CaptureMode kCaptureRelaxed = hipStreamCaptureModeRelaxed;
+  static constexpr bool kHostWaitsEndCaptures = true;
+  static Error ThreadExchangeStreamCaptureMode(CaptureMode* mode) noexcept {
+    return hipThreadExchangeStreamCaptureMode(mode);
   }
 
   using Event = hipEvent_t;
@@ -58,6 +66,8 @@ struct HipRuntime {
     return hipMallocAsync(ptr, bytes, on);
   }
   static Error FreeAsync(void* ptr, Stream on) noexcept { return hipFreeAsync(ptr, on); }
+  static Error KeepFreedMemory(int index) noexcept;
+  static Error GiveUpFreedMemory(int index) noexcept;
   // 6.3 alone deprecates them, for names that others do not have.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -85,6 +95,19 @@ struct HipRuntime {
 };
 
 // The rest says what the names alone do not.
+
+/// ROCm has made what a device needs when the program starts.
+inline HipRuntime::Error HipRuntime::ContextIsActive(int, bool* active) noexcept {
+  return *active = true, hipSuccess;
+}
+
+/// The threshold stays as the vendor has it: nobody has measured on AMD what another one would change.
+inline HipRuntime::Error HipRuntime::KeepFreedMemory(int) noexcept { return hipSuccess; }
+inline HipRuntime::Error HipRuntime::GiveUpFreedMemory(int index) noexcept {
+  hipMemPool_t pool{};
+  if (const auto error = hipDeviceGetMemPool(&pool, index); error != hipSuccess) return error;
+  return hipMemPoolTrimTo(pool, 0);
+}
 
 inline HipRuntime::Error HipRuntime::Describe(int index, DeviceProperties& properties) {
   hipDeviceProp_t device{};

@@ -39,6 +39,8 @@ const char* SimRuntime::GetErrorName(Error error) noexcept {
       return "kNotSupported";
     case kStreamCaptureUnsupported:
       return "kStreamCaptureUnsupported";
+    case kStreamCaptureInvalidated:
+      return "kStreamCaptureInvalidated";
     case kStreamCaptureImplicit:
       return "kStreamCaptureImplicit";
     case kInjected:
@@ -69,6 +71,8 @@ const char* SimRuntime::GetErrorString(Error error) noexcept {
       return "not supported by this device";
     case kStreamCaptureUnsupported:
       return "the stream is under graph capture";
+    case kStreamCaptureInvalidated:
+      return "a call that is not safe has ended the capture";
     case kStreamCaptureImplicit:
       return "the stream would wait for one under graph capture";
     case kInjected:

@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "ferry/device.hpp"
+#include "ferry/sim.hpp"
 
 namespace ferry::sim {
 
 /// sim::Launch for a bare handle: DeviceProperties::launch.
 void LaunchHostCode(StreamHandle on, std::vector<const void*> touches, std::function<void()> code);
 /// sim::BeginCapture and EndCapture for a bare handle.
-void SetCapture(StreamHandle on, bool capturing);
+void BeginCapture(StreamHandle on, CaptureMode mode);
+void EndCapture(StreamHandle on);
 
 }  // namespace ferry::sim

@@ -11,11 +11,13 @@ namespace ferry::sim {
 namespace {
 
 thread_local int current_device = 0;
+thread_local SimRuntime::CaptureMode capture_mode = SimRuntime::kCaptureGlobal;
 
 }  // namespace
 
 int CurrentDevice() noexcept { return Machine::The().Has(current_device) ? current_device : 0; }
 void SetCurrentDevice(int index) noexcept { current_device = index; }
+SimRuntime::CaptureMode& ThreadCaptureMode() noexcept { return capture_mode; }
 
 Machine& Machine::The() {
   static auto& instance = *new Machine;
@@ -36,6 +38,7 @@ void Machine::Reset(const Options& next, Lock& lock) {
     for (Op& op : ops) DestroyUnlocked(std::move(op.body), lock);
   }
   SetCurrentDevice(0);
+  ThreadCaptureMode() = SimRuntime::kCaptureGlobal;
   options = next;
   report = {};
   events.clear();
@@ -67,6 +70,8 @@ Report Machine::Inspect() const {
       result.leaks.push_back(block.made.text() + ": " + std::to_string(block.bytes) + " bytes");
   for (const auto& [handle, queue] : by_handle_)
     if (!queue->main) result.leaks.push_back(queue->made.text() + ": a stream");
+  result.contexts = static_cast<int>(std::count_if(devices.begin(), devices.end(),
+                                                   [](const DeviceState& device) { return device.context; }));
   for (const auto& [handle, event] : events) result.leaks.push_back(event.made.text() + ": an event");
   return result;
 }
@@ -74,6 +79,7 @@ Report Machine::Inspect() const {
 Call Machine::Begin(const char* name, Faults faults) {
   const bool counted = faults == Faults::kEither || faults == Faults::kInstead;
   if (counted) ++serial_;
+  ++report.runtime_calls;
   if (options.fail_call.empty() ? counted : options.fail_call == name) ++report.calls;
   return {name, serial_, counted};
 }

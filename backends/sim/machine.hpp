@@ -41,6 +41,7 @@ class Machine {
   struct DeviceState {
     std::size_t used = 0;  ///< in bytes
     Error sticky = SimRuntime::kSuccess;
+    bool context = false;  ///< made by the first call that uses the device, or makes it current
   };
 
   /// Never destroyed: global memories give back theirs at exit.
@@ -78,6 +79,9 @@ class Machine {
   /// False too for what is no stream: the call that uses it will be told.
   bool IsCapturing(std::uintptr_t stream) const;
   bool AnyCapturing(int device) const;
+  /// For a call that is not safe while a stream is captured: ends the captures that the calling thread's mode
+  /// does not exempt, and then fails.
+  Error EndUnsafeCaptures(const Call& call);
   static Position Push(const std::shared_ptr<Queue>& queue, Op op);
   void RunUntil(const Position& target, Lock& lock);
   void RunAll(std::optional<int> device, Lock& lock);
@@ -136,6 +140,8 @@ bool InKernel() noexcept;
 /// The calling thread's current device; the first one, where there is none of that number any more.
 int CurrentDevice() noexcept;
 void SetCurrentDevice(int index) noexcept;
+/// What the calling thread may do while a stream is under capture.
+SimRuntime::CaptureMode& ThreadCaptureMode() noexcept;
 /// Makes an error the calling thread's last one, and returns it.
 Error Remember(Error error, bool last_call_only) noexcept;
 
@@ -146,6 +152,7 @@ Error Enter(const char* name, Faults faults, Work work) {
   Machine& m = Machine::The();
   Lock lock(m.mutex);
   const Call call = m.Begin(name, faults);
+  if (faults != Faults::kQuery) m.Current().context = true;
   const auto sticky = [&] { return faults == Faults::kQuery ? SimRuntime::kSuccess : m.Current().sticky; };
   Error error =
       InKernel() ? m.Misuse(call, "called by a kernel", SimRuntime::kNotPermitted) : m.Injected(call);

@@ -71,6 +71,21 @@ bool Machine::AnyCapturing(int device) const {
                      [&](const auto& queue) { return queue->capturing && queue->device == device; });
 }
 
+Error Machine::EndUnsafeCaptures(const Call& call) {
+  const auto mode = ThreadCaptureMode();
+  if (mode == SimRuntime::kCaptureRelaxed) return SimRuntime::kSuccess;
+  bool ended = false;
+  for (const auto& queue : queues_) {
+    if (!queue->capturing || queue->capture_mode == CaptureMode::kRelaxed) continue;
+    const bool global = queue->capture_mode == CaptureMode::kGlobal && mode == SimRuntime::kCaptureGlobal;
+    if (!global && queue->captured_by != std::this_thread::get_id()) continue;
+    queue->capture_invalidated = true;
+    ended = true;
+  }
+  return ended ? Misuse(call, "a call that ends a capture", SimRuntime::kStreamCaptureUnsupported)
+               : SimRuntime::kSuccess;
+}
+
 std::optional<Position> Machine::PointOf(const Call& call, std::uintptr_t event) {
   const auto it = events.find(event);
   if (it != events.end() && it->second.at) return it->second.at;

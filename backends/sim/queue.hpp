@@ -7,8 +7,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
+#include "ferry/sim.hpp"
 #include "memory.hpp"
 
 namespace ferry::sim {
@@ -49,6 +51,9 @@ struct Queue {
   std::size_t queued = 0, done = 0;
   bool destroyed = false;
   bool capturing = false;
+  CaptureMode capture_mode = CaptureMode::kRelaxed;
+  std::thread::id captured_by{};
+  bool capture_invalidated = false;
 
   bool runnable() const { return !ops.empty() && ops.front().Runnable(); }
 };

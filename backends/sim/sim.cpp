@@ -65,18 +65,28 @@ Report Inspect() {
   return Machine::The().Inspect();
 }
 
-void SetCapture(StreamHandle on, bool capturing) {
-  const char* const name = capturing ? "BeginCapture" : "EndCapture";
-  Throw(name, Enter(name, Faults::kQuery, [&](const Call& call, Lock&) {
+void BeginCapture(StreamHandle on, CaptureMode mode) {
+  Throw("BeginCapture", Enter("BeginCapture", Faults::kQuery, [&](const Call& call, Lock&) {
           const auto queue = Machine::The().Get(call, static_cast<std::uintptr_t>(on), std::nullopt);
           if (queue == nullptr) return SimRuntime::kInvalidHandle;
-          if (queue->main) return SimRuntime::kStreamCaptureUnsupported;
-          queue->capturing = capturing;
+          if (queue->main || queue->capturing) return SimRuntime::kStreamCaptureUnsupported;
+          queue->capturing = true;
+          queue->capture_mode = mode;
+          queue->captured_by = std::this_thread::get_id();
+          queue->capture_invalidated = false;
           return SimRuntime::kSuccess;
         }));
 }
+void EndCapture(StreamHandle on) {
+  Throw("EndCapture", Enter("EndCapture", Faults::kQuery, [&](const Call& call, Lock&) {
+          const auto queue = Machine::The().Get(call, static_cast<std::uintptr_t>(on), std::nullopt);
+          if (queue == nullptr) return SimRuntime::kInvalidHandle;
+          queue->capturing = false;
+          return queue->capture_invalidated ? SimRuntime::kStreamCaptureInvalidated : SimRuntime::kSuccess;
+        }));
+}
 
-void BeginCapture(const Stream& on) { SetCapture(on.handle(), true); }
-void EndCapture(const Stream& on) { SetCapture(on.handle(), false); }
+void BeginCapture(const Stream& on, CaptureMode mode) { BeginCapture(on.handle(), mode); }
+void EndCapture(const Stream& on) { EndCapture(on.handle()); }
 
 }  // namespace ferry::sim

@@ -28,12 +28,21 @@ std::shared_ptr<Queue> Ready(const Call& call, SimRuntime::Stream stream,
 }
 
 Error Allocate(const Call& call, void** ptr, MemoryKind kind, std::size_t bytes, Lock& lock, Block*& block) {
-  const Error error = machine().Make(call, kind, bytes, CurrentDevice(), block, lock);
+  Error error = machine().Make(call, kind, bytes, CurrentDevice(), block, lock);
+  if (error == kOutOfMemory && kind != MemoryKind::kDevice && machine().options.refuses_as_invalid)
+    error = kInvalidValue;
   if (error == kSuccess) *ptr = block == nullptr ? nullptr : block->address;
   return error;
 }
 
+/// Not in a stream's order, and so not safe while one is under capture.
+Error AllocateNow(const Call& call, void** ptr, MemoryKind kind, std::size_t bytes, Lock& lock) {
+  if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
+  Block* block = nullptr;
+  return Allocate(call, ptr, kind, bytes, lock, block);
+}
 Error FreeNow(const Call& call, void* ptr, std::initializer_list<MemoryKind> kinds) {
+  if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
   Block* block = nullptr;
   const Error error = machine().LocateToFree(call, ptr, kinds, block);
   if (error == kSuccess) machine().RetireNow(call, *block);
@@ -81,6 +90,14 @@ SimRuntime::Error SimRuntime::SetDevice(int index) {
   return Enter(__func__, Faults::kQuery, [&](const Call& call, Lock&) {
     if (!machine().Has(index)) return machine().Misuse(call, "no such device", kInvalidDevice);
     SetCurrentDevice(index);
+    machine().Current().context = true;
+    return kSuccess;
+  });
+}
+SimRuntime::Error SimRuntime::ContextIsActive(int index, bool* active) {
+  return Enter(__func__, Faults::kQuery, [&](const Call& call, Lock&) {
+    if (!machine().Has(index)) return machine().Misuse(call, "no such device", kInvalidDevice);
+    *active = machine().devices[static_cast<std::size_t>(index)].context;
     return kSuccess;
   });
 }
@@ -112,8 +129,7 @@ SimRuntime::Error SimRuntime::Describe(int index, DeviceProperties& properties) 
 
 SimRuntime::Error SimRuntime::Malloc(void** ptr, std::size_t bytes) {
   return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock& lock) {
-    Block* block = nullptr;
-    return Allocate(call, ptr, MemoryKind::kDevice, bytes, lock, block);
+    return AllocateNow(call, ptr, MemoryKind::kDevice, bytes, lock);
   });
 }
 SimRuntime::Error SimRuntime::MallocAsync(void** ptr, std::size_t bytes, Stream on) {
@@ -132,16 +148,16 @@ SimRuntime::Error SimRuntime::MallocAsync(void** ptr, std::size_t bytes, Stream 
 }
 SimRuntime::Error SimRuntime::MallocHost(void** ptr, std::size_t bytes) {
   return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock& lock) {
-    Block* block = nullptr;
-    return Allocate(call, ptr, MemoryKind::kPinnedHost, bytes, lock, block);
+    return AllocateNow(call, ptr, MemoryKind::kPinnedHost, bytes, lock);
   });
 }
 SimRuntime::Error SimRuntime::MallocManaged(void** ptr, std::size_t bytes) {
   return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock& lock) {
-    Block* block = nullptr;
-    return Allocate(call, ptr, MemoryKind::kManaged, bytes, lock, block);
+    return AllocateNow(call, ptr, MemoryKind::kManaged, bytes, lock);
   });
 }
+SimRuntime::Error SimRuntime::KeepFreedMemory(int) { return kSuccess; }
+SimRuntime::Error SimRuntime::GiveUpFreedMemory(int) { return kSuccess; }
 SimRuntime::Error SimRuntime::FreeAsync(void* ptr, Stream on) {
   return Enter(__func__, Faults::kGivesBack, [&](const Call& call, Lock&) {
     if (!machine().options.memory_pools) return machine().Misuse(call, "no memory pools", kNotSupported);
@@ -235,6 +251,8 @@ SimRuntime::Error SimRuntime::StreamSynchronize(Stream stream) {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock& lock) {
     const auto queue = Ready(call, stream);
     if (queue == nullptr) return kInvalidHandle;
+    if (machine().options.waits_end_captures)
+      if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
     ++machine().report.host_waits;
     machine().RunUntil({queue, queue->queued}, lock);
     machine().Release();
@@ -245,6 +263,7 @@ SimRuntime::Error SimRuntime::StreamQuery(Stream stream) {
   return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock&) {
     const auto queue = Ready(call, stream);
     if (queue == nullptr) return kInvalidHandle;
+    if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
     return queue->done == queue->queued ? kSuccess : kNotReady;
   });
 }
@@ -264,6 +283,13 @@ SimRuntime::Error SimRuntime::StreamIsCapturing(Stream stream, CaptureStatus* st
     if (queue->main && machine().options.capture_spreads && machine().AnyCapturing(CurrentDevice()))
       return kStreamCaptureImplicit;
     *status = machine().IsCapturing(Number(stream)) ? kCapturing : kNotCapturing;
+    return kSuccess;
+  });
+}
+
+SimRuntime::Error SimRuntime::ThreadExchangeStreamCaptureMode(CaptureMode* mode) {
+  return Enter(__func__, Faults::kQuery, [&](const Call&, Lock&) {
+    std::swap(*mode, ThreadCaptureMode());
     return kSuccess;
   });
 }
@@ -299,6 +325,10 @@ SimRuntime::Error SimRuntime::EventSynchronize(Event event) {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock& lock) {
     const auto point = machine().PointOf(call, Number(event));
     if (!point) return kInvalidHandle;
+    if (machine().options.events_need_stream && point->queue->destroyed)
+      return machine().Misuse(call, "an event of a stream that was destroyed", kInvalidHandle);
+    if (machine().options.waits_end_captures)
+      if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
     ++machine().report.host_waits;
     machine().RunUntil(*point, lock);
     machine().Release();

@@ -21,11 +21,14 @@ struct SimRuntime {
     kNotPermitted = 800,  ///< a kernel called the runtime
     kNotSupported = 801,
     kStreamCaptureUnsupported = 900,
+    kStreamCaptureInvalidated = 901,
     kStreamCaptureImplicit = 906,
     kInjected = 999,
   };
   enum Direction { kHostToDevice, kDeviceToHost, kDeviceToDevice };
   enum CaptureStatus { kNotCapturing, kCapturing };
+  static constexpr bool kHostWaitsEndCaptures = true;
+  enum CaptureMode { kCaptureGlobal, kCaptureThreadLocal, kCaptureRelaxed };
   using Stream = struct StreamNumber*;  ///< a number, never dereferenced; the same one may come again
   using Event = struct EventNumber*;    ///< a number that never comes again
 
@@ -36,12 +39,15 @@ struct SimRuntime {
   static Error GetDevice(int* index);
   static Error SetDevice(int index);
   static Error DeviceSynchronize();
+  static Error ContextIsActive(int index, bool* active);
   static Error Describe(int index, DeviceProperties& properties);
 
   static Error Malloc(void** ptr, std::size_t bytes);
   static Error MallocAsync(void** ptr, std::size_t bytes, Stream on);
   static Error MallocHost(void** ptr, std::size_t bytes);
   static Error MallocManaged(void** ptr, std::size_t bytes);
+  static Error KeepFreedMemory(int index);    ///< it keeps nothing
+  static Error GiveUpFreedMemory(int index);  ///< likewise
   static Error FreeAsync(void* ptr, Stream on);
   static Error FreeHost(void* ptr);  ///< at once: waits for nothing
   static Error Free(void* ptr);      ///< at once: waits for nothing
@@ -55,6 +61,7 @@ struct SimRuntime {
   static Error StreamQuery(Stream stream);  ///< kNotReady while work is queued
   static Error StreamWaitEvent(Stream on, Event event);
   static Error StreamIsCapturing(Stream stream, CaptureStatus* status);
+  static Error ThreadExchangeStreamCaptureMode(CaptureMode* mode);
 
   static Error EventCreate(Event* event);
   static Error EventRecord(Event event, Stream on);

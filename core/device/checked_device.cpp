@@ -53,26 +53,44 @@ void* CheckedDevice::Allocate(MemoryKind kind, std::size_t bytes, StreamHandle o
   return ptr;
 }
 
+/// Forgets the block, which goes back.
+void CheckedDevice::RequireBlock(const char* call, MemoryKind kind, void* ptr, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto it = blocks_.find(reinterpret_cast<std::uintptr_t>(ptr));
+  Require(it != blocks_.end(), call, "not a block of this device, or freed before");
+  Require(it->second.kind == kind, call, "not the kind that was allocated");
+  Require(it->second.bytes == bytes, call, "not the size that was allocated");
+  blocks_.erase(it);
+}
+
 void CheckedDevice::Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept try {
   if (kind == MemoryKind::kDevice) RequireUsable("Deallocate", on);
-  {
-    const std::lock_guard lock(mutex_);
-    const auto it = blocks_.find(reinterpret_cast<std::uintptr_t>(ptr));
-    Require(it != blocks_.end(), "Deallocate", "not a block of this device, or freed before");
-    Require(it->second.kind == kind, "Deallocate", "not the kind that was allocated");
-    Require(it->second.bytes == bytes, "Deallocate", "not the size that was allocated");
-    blocks_.erase(it);
-  }
+  RequireBlock("Deallocate", kind, ptr, bytes);
   next().Deallocate(kind, ptr, bytes, on);
 } catch (const std::exception& error) {
   LogError(error);
 }
 
-void CheckedDevice::Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) {
+void CheckedDevice::Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
+                            std::span<const StreamHandle> users) noexcept try {
+  Require(!users.empty(), "Abandon", "no user");
+  for (const StreamHandle on : users) RequireUsable("Abandon", on);
+  RequireBlock("Abandon", kind, ptr, bytes);
+  next().Abandon(kind, ptr, bytes, users);
+} catch (const std::exception& error) {
+  LogError(error);
+}
+
+void CheckedDevice::RequireCopy(const char* call, CopyKind kind, void* dst, const void* src,
+                                std::size_t bytes, StreamHandle on) {
   const auto wrong = [](bool host) { return host ? MemoryKind::kDevice : MemoryKind::kPinnedHost; };
-  RequireUsable("Copy", on);
-  RequireRange("Copy", "dst", dst, bytes, wrong(kind == CopyKind::kDeviceToHost));
-  RequireRange("Copy", "src", src, bytes, wrong(kind == CopyKind::kHostToDevice));
+  RequireUsable(call, on);
+  RequireRange(call, "dst", dst, bytes, wrong(kind == CopyKind::kDeviceToHost));
+  RequireRange(call, "src", src, bytes, wrong(kind == CopyKind::kHostToDevice));
+}
+
+void CheckedDevice::Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) {
+  RequireCopy("Copy", kind, dst, src, bytes, on);
   next().Copy(kind, dst, src, bytes, on);
 }
 
@@ -138,6 +156,27 @@ void CheckedDevice::StreamWait(StreamHandle on, EventHandle event) {
 void CheckedDevice::HostWait(EventHandle event) {
   RequireKnown("HostWait", event);
   next().HostWait(event);
+}
+
+std::optional<EventHandle> CheckedDevice::CopyAndRecord(CopyKind kind, void* dst, const void* src,
+                                                        std::size_t bytes, StreamHandle on) {
+  RequireCopy("CopyAndRecord", kind, dst, src, bytes, on);
+  const auto point = next().CopyAndRecord(kind, dst, src, bytes, on);
+  if (!point) return point;
+  try {
+    const std::lock_guard lock(mutex_);
+    events_.insert(*point);
+    return point;
+  } catch (const std::bad_alloc&) {  // the copy is queued: no note of the point is no point
+    next().Release(*point);
+    return std::nullopt;
+  }
+}
+
+void CheckedDevice::Order(std::span<const StreamHandle> before, StreamHandle then) {
+  for (const StreamHandle on : before) RequireUsable("Order", on);
+  RequireUsable("Order", then);
+  next().Order(before, then);
 }
 
 void CheckedDevice::Require(bool kept, const char* call, const char* broken) {

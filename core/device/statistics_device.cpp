@@ -42,21 +42,41 @@ void* StatisticsDevice::Allocate(MemoryKind kind, std::size_t bytes, StreamHandl
   return ptr;
 }
 
+/// Before the device has the bytes back, and another thread can get them.
+void StatisticsDevice::Freed(std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  statistics_.live_bytes -= bytes;
+}
+
 void StatisticsDevice::Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    statistics_.live_bytes -= bytes;  // before another thread can get the same bytes
-  }
+  Freed(bytes);
   next().Deallocate(kind, ptr, bytes, on);
 }
 
-void StatisticsDevice::Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) {
-  next().Copy(kind, dst, src, bytes, on);
+void StatisticsDevice::Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
+                               std::span<const StreamHandle> users) noexcept {
+  Freed(bytes);
+  next().Abandon(kind, ptr, bytes, users);
+}
+
+void StatisticsDevice::Copied(CopyKind kind, std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   Add(kind == CopyKind::kHostToDevice   ? statistics_.host_to_device
       : kind == CopyKind::kDeviceToHost ? statistics_.device_to_host
                                         : statistics_.device_to_device,
       bytes);
+}
+
+void StatisticsDevice::Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) {
+  next().Copy(kind, dst, src, bytes, on);
+  Copied(kind, bytes);
+}
+
+std::optional<EventHandle> StatisticsDevice::CopyAndRecord(CopyKind kind, void* dst, const void* src,
+                                                           std::size_t bytes, StreamHandle on) {
+  const auto point = next().CopyAndRecord(kind, dst, src, bytes, on);
+  Copied(kind, bytes);
+  return point;
 }
 
 void StatisticsDevice::Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) {

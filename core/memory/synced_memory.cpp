@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ferry/error.hpp"
+#include "ferry/log.hpp"
 #include "observe.hpp"
 
 namespace ferry {
@@ -15,6 +16,13 @@ namespace ferry {
 struct SyncedMemory::Step {
   Action action = Action::kNone;
   std::size_t bytes = 0;
+};
+
+/// The memory's lock, and what dies once it is open.
+struct SyncedMemory::Locked {
+  explicit Locked(const SyncedMemory& memory) : lock(memory.mutex_) {}
+  detail::EndedUses ended;
+  std::unique_lock<std::mutex> lock;
 };
 
 SyncedMemory::SyncedMemory(std::size_t size, Device& device)
@@ -32,7 +40,7 @@ SyncedMemory::~SyncedMemory() {
 
 void* SyncedMemory::Reach(Side side, Access access, const Stream& on) const {
   RequireOurs(on);
-  Lock lock(mutex_);
+  Locked held(*this);
   sole_ = StreamHandle::kNone;
   const Head before = head_;
   Step step;
@@ -40,16 +48,16 @@ void* SyncedMemory::Reach(Side side, Access access, const Stream& on) const {
     if (side == Side::kCpu) {
       // Where the bytes are written anyway: no stream waits for another.
       const detail::Use* const write = gpu_.uses.LastWrite();
-      step = Arrive(side, access, write != nullptr ? write->on.ToStream() : main_);
-      HostArrives(buffer(side), access, lock);
+      step = Arrive(side, access, write != nullptr ? write->on.ToStream() : main_, held);
+      HostArrives(buffer(side), access, held);
     } else {
-      step = Arrive(side, access, on);
+      step = Arrive(side, access, on, held);
       // The caller's bytes have been read when this returns. A copy on its way to them concerns nobody here.
-      while (cpu_.adopted() && cpu_.uses.LastWrite() == nullptr && HostAwaits(cpu_, Access::kReadWrite, lock))
+      while (cpu_.adopted() && cpu_.uses.LastWrite() == nullptr && HostAwaits(cpu_, Access::kReadWrite, held))
         continue;
       // Last, as a write that is noted has made the fast path's note go, and must not fail any more.
-      if (gpu_.uses.Add(access, on) != nullptr)
-        gpu_.uses.FoldOrphans([&] { gpu_ready_ = StreamHandle::kNone; });
+      if (gpu_.uses.Add(access, on, held.ended) != nullptr)
+        gpu_.uses.FoldOrphans([&] { gpu_ready_ = StreamHandle::kNone; }, held.ended);
     }
   }
   Publish(side, access, on);
@@ -59,11 +67,11 @@ void* SyncedMemory::Reach(Side side, Access access, const Stream& on) const {
 
 void SyncedMemory::Prefetch(Side side, const Stream& on) const {
   RequireOurs(on);
-  const Lock lock(mutex_);
+  Locked held(*this);
   sole_ = StreamHandle::kNone;
   if (size_ == 0 || (side == Side::kCpu && head_ != HEAD_AT_GPU)) return;  // no stream has work to start
   const Head before = head_;
-  const Step step = Arrive(side, Access::kRead, on);
+  const Step step = Arrive(side, Access::kRead, on, held);
   detail::Observe({this, step.bytes, before, side, Access::kRead, step.action, head_});
 }
 
@@ -103,7 +111,7 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
   // A device's copies are between blocks of its own, and a unified one's lent bytes may be any that it can
   // reach.
   const auto lent = [](const SyncedMemory& memory) {
-    const Lock lock(memory.mutex_);
+    const std::lock_guard lock(memory.mutex_);
     return memory.unified_ && memory.gpu_.adopted();
   };
   const bool on_gpu =
@@ -111,20 +119,20 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
   const Side side = on_gpu ? Side::kGpu : Side::kCpu;
   const void* const from = side == Side::kGpu ? source.gpu_data(main_) : source.cpu_data();
   if (partly) Reach(side, Access::kRead, main_);
-  Lock lock(mutex_);
+  Locked held(*this);
   sole_ = StreamHandle::kNone;
   const Head before = head_;
   Buffer& here = buffer(side);
   Allocate(here, main_);
   if (side == Side::kGpu) {
-    here.uses.Add(Access::kOverwrite, main_);
+    here.uses.Add(Access::kOverwrite, main_, held.ended);
     // If the copy fails, nothing is in place here any more, and these bytes are gone where the cpu's are not.
     gpu_ready_ = StreamHandle::kNone;
     if (unified_) cpu_ready_ = nullptr;
     if (head_ == SYNCED && !unified_) head_ = HEAD_AT_CPU;
     device_.Copy(CopyKind::kDeviceToDevice, here.ptr, from, size, main_.handle());
   } else {
-    while (HostAwaits(here, Access::kOverwrite, lock)) continue;
+    while (HostAwaits(here, Access::kOverwrite, held)) continue;
     std::memcpy(here.ptr, from, size);
   }
   if (!partly) size_ = size;
@@ -140,6 +148,8 @@ void SyncedMemory::Adopt(Side side, void* ptr, Deleter deleter, const Stream& on
   detail::UseList uses;
   if (side == Side::kGpu) uses.Note(on);
   Buffer& here = buffer(side);
+  // What is given back must not be in use. Where that cannot be seen to, nothing has changed yet.
+  here.kind == MemoryKind::kDevice ? here.uses.EndBefore(main_) : here.uses.EndBeforeHost();
   Release(here);
   here.ptr = ptr;
   here.deleter = std::move(deleter);
@@ -150,19 +160,19 @@ void SyncedMemory::Adopt(Side side, void* ptr, Deleter deleter, const Stream& on
 
 /// Sees to it that the bytes are on `side` or on their way there, but for a tail that the host must zero. The
 /// head follows at once: whoever comes next must wait for this copy, not make another.
-SyncedMemory::Step SyncedMemory::Arrive(Side side, Access access, const Stream& on) const {
+SyncedMemory::Step SyncedMemory::Arrive(Side side, Access access, const Stream& on, Locked& held) const {
   Buffer& here = buffer(side);
   Allocate(here, on);
   Step step;
   const Action action = Next(head_, side, access).action;
   if (action == Action::kCopy) {
-    if (!unified_) step = {Action::kCopy, Transfer(side, on)};
+    if (!unified_) step = {Action::kCopy, Transfer(side, on, held)};
     head_ = With(head_, side);
   }
   if (access == Access::kOverwrite || here.extent == size_) return step;
   if (step.action == Action::kNone) step = {Action::kZero, size_ - here.extent};
   if (side == Side::kGpu) {
-    FillTail(on);
+    FillTail(on, held);
     head_ = With(head_, side);
   }
   return step;
@@ -170,28 +180,24 @@ SyncedMemory::Step SyncedMemory::Arrive(Side side, Access access, const Stream& 
 
 /// One copy is one stream's read of the one buffer and overwrite of the other. Both are noted before
 /// the copy is queued, so that a call that fails half-way is still waited for.
-std::size_t SyncedMemory::Transfer(Side to, const Stream& on) const {
+std::size_t SyncedMemory::Transfer(Side to, const Stream& on, Locked& held) const {
   Buffer& dst = buffer(to);
   Buffer& src = to == Side::kCpu ? gpu_ : cpu_;
   if (src.extent != 0) {
-    detail::Use* const read = src.uses.Add(Access::kRead, on);
-    detail::Use* const write = dst.uses.Add(Access::kOverwrite, on);
-    device_.Copy(to == Side::kCpu ? CopyKind::kDeviceToHost : CopyKind::kHostToDevice, dst.ptr, src.ptr,
-                 src.extent, on.handle());
-    try {
-      const Event landed(on);
-      if (read != nullptr) read->point = landed;
-      write->point = landed;
-    } catch (const std::exception&) {
-      // Without its point the copy is waited for like a kernel: with all that is queued behind it.
-    }
+    detail::Use* const read = src.uses.Add(Access::kRead, on, held.ended);
+    detail::Use* const write = dst.uses.Add(Access::kOverwrite, on, held.ended);
+    // Without its point the copy is waited for like a kernel: with all that is queued behind it.
+    const auto landed = Event::OfCopy(to == Side::kCpu ? CopyKind::kDeviceToHost : CopyKind::kHostToDevice,
+                                      dst.ptr, src.ptr, src.extent, on);
+    if (read != nullptr) read->point = landed;
+    write->point = landed;
   }
   return dst.extent = src.extent;
 }
 
 /// Bytes beyond the extent read as zeros; here they become so. Zeros on first read are the case of extent 0.
-void SyncedMemory::FillTail(const Stream& on) const {
-  gpu_.uses.Add(Access::kReadWrite, on);
+void SyncedMemory::FillTail(const Stream& on, Locked& held) const {
+  gpu_.uses.Add(Access::kReadWrite, on, held.ended);
   device_.Fill(static_cast<std::byte*>(gpu_.ptr) + gpu_.extent, std::byte{0}, size_ - gpu_.extent,
                on.handle());
   gpu_.extent = size_;
@@ -199,9 +205,9 @@ void SyncedMemory::FillTail(const Stream& on) const {
 
 /// The same for the host, which waits for what must come before its access. A tail is a write, though the
 /// access be a read: it waits for readers too, but only as long as no stream has filled it meanwhile.
-void SyncedMemory::HostArrives(Buffer& here, Access access, Lock& lock) const {
+void SyncedMemory::HostArrives(Buffer& here, Access access, Locked& held) const {
   const auto lacks_tail = [&] { return access != Access::kOverwrite && here.extent < size_; };
-  while (HostAwaits(here, lacks_tail() ? Access::kReadWrite : access, lock)) continue;
+  while (HostAwaits(here, lacks_tail() ? Access::kReadWrite : access, held)) continue;
   if (!lacks_tail()) return;
   std::memset(static_cast<std::byte*>(here.ptr) + here.extent, 0, size_ - here.extent);
   here.extent = size_;
@@ -209,13 +215,13 @@ void SyncedMemory::HostArrives(Buffer& here, Access access, Lock& lock) const {
 
 /// Returns whether there was something to wait for; then the lock was open meanwhile, and all may have
 /// changed.
-bool SyncedMemory::HostAwaits(Buffer& buffer, Access access, Lock& lock) {
+bool SyncedMemory::HostAwaits(Buffer& buffer, Access access, Locked& held) {
   const auto awaited = buffer.uses.BeforeHost(access);
   if (awaited.empty()) return false;
-  lock.unlock();
+  held.lock.unlock();
   for (const auto& use : awaited) use.point.HostWait();
-  lock.lock();
-  buffer.uses.Reached(awaited, access);
+  held.lock.lock();
+  buffer.uses.Reached(awaited, access, held.ended);
   return true;
 }
 
@@ -240,10 +246,27 @@ void SyncedMemory::Allocate(Buffer& buffer, const Stream& on) const {
 void SyncedMemory::Release(Buffer& buffer) noexcept {
   const detail::Use* const first = buffer.uses.First();
   const Stream on = buffer.adopted() || first == nullptr ? main_ : first->stream();
-  buffer.kind == MemoryKind::kDevice ? buffer.uses.EndBefore(on) : buffer.uses.EndBeforeHost();
+  const bool ended =
+      buffer.kind == MemoryKind::kDevice ? buffer.uses.TryEndBefore(on) : buffer.uses.TryEndBeforeHost();
+  if (!ended) return Abandon(buffer, on);
   if (buffer.allocated != 0) device_.Deallocate(buffer.kind, buffer.ptr, buffer.allocated, on.handle());
   if (buffer.deleter) buffer.deleter(buffer.ptr);
   buffer.allocated = 0;
+}
+
+/// For bytes that streams under graph capture may still use: the device knows when its own are free. Nobody
+/// knows that of adopted ones, so that their deleter is not called.
+void SyncedMemory::Abandon(Buffer& buffer, const Stream& on) noexcept try {
+  if (buffer.adopted()) {
+    Log(LogLevel::kError, "a memory ends while a stream under graph capture may still use the " +
+                              std::to_string(size_) + " bytes that it was given" +
+                              (buffer.deleter ? ": their deleter is not called" : ""));
+    return;
+  }
+  auto users = buffer.uses.Streams();
+  users.insert(users.begin(), on.handle());
+  device_.Abandon(buffer.kind, buffer.ptr, buffer.allocated, users);
+} catch (const std::bad_alloc&) {  // the block is lost, which harms nobody else
 }
 
 void SyncedMemory::RequireRoom(std::size_t size, const char* call) const {

@@ -2,27 +2,35 @@
 #include "ferry/detail/use_list.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
+
+#include "ferry/error.hpp"
 
 namespace ferry::detail {
 namespace {
 
-/// Runs `wait`; if that fails, the host waits for the whole stream; if that fails too, the driver is gone,
-/// and its work with it.
+/// Runs `wait`, or waits for the whole stream. False where the stream is under graph capture.
 template <class Wait>
-void EndUse(const Use& use, Wait wait) noexcept {
+bool Ended(const Use& use, Wait wait) noexcept {
   try {
     wait();
+    return true;
   } catch (...) {
-    try {
-      use.stream().Synchronize();
-    } catch (...) {
-    }
+  }
+  try {
+    use.stream().Synchronize();
+    return true;
+  } catch (const StreamCaptureError&) {
+    return false;
+  } catch (...) {
+    return true;  // the driver is gone, and its work with it
   }
 }
 
 }  // namespace
 
-Use* UseList::Add(Access access, const Stream& on) {
+Use* UseList::Add(Access access, const Stream& on, EndedUses& ended) {
   const bool reads = access == Access::kRead;
   if (reads) {
     for (Use& use : uses_) {
@@ -32,11 +40,38 @@ Use* UseList::Add(Access access, const Stream& on) {
       return nullptr;
     }
   }
-  for (const Use& use : uses_)
-    if ((use.writes || !reads) && !(use.stream() == on)) use.Point().StreamWait(on);
-  if (!reads) uses_.clear();  // which keeps their room
+  Await(access, on);
+  if (!reads) EndWhere([](const Use&) { return true; }, ended);  // which keeps their room
   uses_.push_back({StreamNote(on), !reads, std::nullopt, ++serial_});
   return &uses_.back();
+}
+
+/// Those with no point are asked for together: one event each is all that it costs then.
+void UseList::Await(Access access, const Stream& on) const {
+  std::array<StreamHandle, 8> streams;
+  std::size_t count = 0;
+  const auto order = [&] {
+    if (count != 0) on.device().Order({streams.data(), std::exchange(count, 0)}, on.handle());
+  };
+  for (const Use& use : uses_) {
+    if ((access == Access::kRead && !use.writes) || use.stream() == on) continue;
+    if (use.point) {
+      use.point->StreamWait(on);
+      continue;
+    }
+    if (count == streams.size()) order();
+    streams[count++] = use.stream().handle();
+  }
+  order();
+}
+
+template <class Condition>
+void UseList::EndWhere(Condition over, EndedUses& ended) {
+  const auto holds = [&](const Use& use) { return over(use) && use.on.owns(); };
+  ended.reserve(ended.size() + static_cast<std::size_t>(std::count_if(uses_.begin(), uses_.end(), holds)));
+  for (Use& use : uses_)
+    if (holds(use)) ended.push_back(use);
+  std::erase_if(uses_, over);
 }
 
 std::vector<UseList::Awaited> UseList::BeforeHost(Access access) const {
@@ -46,16 +81,16 @@ std::vector<UseList::Awaited> UseList::BeforeHost(Access access) const {
   return awaited;
 }
 
-void UseList::Reached(const std::vector<Awaited>& awaited, Access access) {
+void UseList::Reached(const std::vector<Awaited>& awaited, Access access, EndedUses& ended) {
   const auto reached = [&](const Use& use) {
     return std::any_of(awaited.begin(), awaited.end(),
                        [&](const Awaited& a) { return a.serial == use.serial; });
   };
   if (access != Access::kRead) {
-    std::erase_if(uses_, reached);
+    EndWhere(reached, ended);
     return;
   }
-  std::erase_if(uses_, [&](const Use& use) { return use.writes && use.point && reached(use); });
+  EndWhere([&](const Use& use) { return use.writes && use.point && reached(use); }, ended);
   for (Use& use : uses_)
     if (reached(use)) use.writes = false;  // its stream may still get reads, with no word to us
 }
@@ -65,15 +100,32 @@ const Use* UseList::LastWrite() const noexcept {
   return it == uses_.end() ? nullptr : &*it;
 }
 
-void UseList::EndBefore(const Stream& on) noexcept {
-  for (const Use& use : uses_)
-    if (!(use.stream() == on)) EndUse(use, [&] { use.Point().StreamWait(on); });
+void UseList::EndBefore(const Stream& on) {
+  Await(Access::kReadWrite, on);
   uses_.clear();
 }
 
-void UseList::EndBeforeHost() noexcept {
-  for (const Use& use : uses_) EndUse(use, [&] { use.Point().HostWait(); });
+void UseList::EndBeforeHost() {
+  for (const Use& use : uses_) use.Point().HostWait();
   uses_.clear();
+}
+
+bool UseList::TryEndBefore(const Stream& on) noexcept {
+  std::erase_if(uses_, [&](const Use& use) {
+    return use.stream() == on || Ended(use, [&] { use.Point().StreamWait(on); });
+  });
+  return uses_.empty();
+}
+
+bool UseList::TryEndBeforeHost() noexcept {
+  std::erase_if(uses_, [&](const Use& use) { return Ended(use, [&] { use.Point().HostWait(); }); });
+  return uses_.empty();
+}
+
+std::vector<StreamHandle> UseList::Streams() const {
+  std::vector<StreamHandle> streams;
+  for (const Use& use : uses_) streams.push_back(use.stream().handle());
+  return streams;
 }
 
 }  // namespace ferry::detail

@@ -7,7 +7,9 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "ferry/forwarding_device.hpp"
 
@@ -30,6 +32,8 @@ class CheckedDevice final : public ForwardingDevice {
 
   void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override;
   void Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept override;
+  void Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
+               std::span<const StreamHandle> users) noexcept override;
   void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override;
   void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) override;
   StreamHandle CreateStream() override;
@@ -39,6 +43,9 @@ class CheckedDevice final : public ForwardingDevice {
   void Release(EventHandle event) noexcept override;
   void StreamWait(StreamHandle on, EventHandle event) override;
   void HostWait(EventHandle event) override;
+  std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
+                                           StreamHandle on) override;
+  void Order(std::span<const StreamHandle> before, StreamHandle then) override;
 
  private:
   struct Block {
@@ -47,6 +54,9 @@ class CheckedDevice final : public ForwardingDevice {
   };
 
   void Require(bool kept, const char* call, const char* broken);
+  void RequireBlock(const char* call, MemoryKind kind, void* ptr, std::size_t bytes);
+  void RequireCopy(const char* call, CopyKind kind, void* dst, const void* src, std::size_t bytes,
+                   StreamHandle on);
   void RequireUsable(const char* call, StreamHandle stream);
   void RequireKnown(const char* call, EventHandle event);
   void RequireRange(const char* call, const char* which, const void* ptr, std::size_t bytes,

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,8 +41,8 @@ struct DeviceProperties {
 ///
 /// Pointers are not null, bytes > 0, handles are this device's; CheckedDevice asserts it. Any thread may
 /// call. What can fail throws DeviceError or OutOfMemory; a call that threw may still have queued its work. A
-/// device outlives its memory, streams and events. None may be used on a stream under graph capture: that
-/// throws.
+/// device outlives its memory, streams and events. No call may queue work on a stream under graph capture, or
+/// wait for one: that throws. A capture on another stream is left alone, whatever its mode.
 class Device {
  public:
   Device() = default;
@@ -56,6 +58,15 @@ class Device {
   /// returns, no queued work may use them any more at Deallocate, and `on` is ignored.
   virtual void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) = 0;
   virtual void Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept = 0;
+  /// Deallocate for a block of any kind that work queued on `users` may still use, where the caller could
+  /// neither order nor wait for that work: some of these streams are under graph capture. The block goes back
+  /// once the captures have ended and that work is done.
+  virtual void Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
+                       std::span<const StreamHandle> users) noexcept {
+    Deallocate(kind, ptr, bytes, users.front());  // for a device whose streams cannot be captured
+  }
+  /// Gives unused memory that it keeps back to the system. May wait for queued work.
+  virtual void Trim() {}
 
   /// Queued on `on`, run in its order; may return before it is done.
   virtual void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) = 0;
@@ -71,6 +82,15 @@ class Device {
   virtual void Release(EventHandle event) noexcept = 0;
   virtual void StreamWait(StreamHandle on, EventHandle event) = 0;
   virtual void HostWait(EventHandle event) = 0;
+
+  // Two sequences of the calls above that are so frequent that a device may have a shorter way.
+
+  /// Copy, and a point right after it; nothing where the copy is queued and no point could be recorded.
+  virtual std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src,
+                                                   std::size_t bytes, StreamHandle on);
+  /// What is queued on `then` from now on comes after what is queued on each of `before` so far. One that
+  /// threw may have ordered some of them.
+  virtual void Order(std::span<const StreamHandle> before, StreamHandle then);
 };
 
 }  // namespace ferry

@@ -33,6 +33,13 @@ class DeviceError : public Error {
   int code_;
 };
 
+/// A call that needs a stream which is under graph capture: its work would join the graph, and a wait for it
+/// would end the capture. Can be made again when the capture is over.
+class StreamCaptureError : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 /// There is no such device here. The text says which there are, or what to set.
 class NoDevice : public Error {
  public:

@@ -3,13 +3,17 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "ferry/device.hpp"
 
 namespace ferry {
 
-/// Passes every call on to the device that it owns. An adaptor overrides what it is about.
+/// Passes every call on to the device that it owns. An adaptor overrides what it is about; one
+/// that overrides Deallocate must override Abandon too. CopyAndRecord and
+/// Order are not passed on: they are made of the other calls, so that no adaptor misses a copy or a wait. One
+/// that wants the next device's shorter way overrides them.
 class ForwardingDevice : public Device {
  public:
   /// `next` is not null.
@@ -24,6 +28,11 @@ class ForwardingDevice : public Device {
   void Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept override {
     next_->Deallocate(kind, ptr, bytes, on);
   }
+  void Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
+               std::span<const StreamHandle> users) noexcept override {
+    next_->Abandon(kind, ptr, bytes, users);
+  }
+  void Trim() override { next_->Trim(); }
   void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override {
     next_->Copy(kind, dst, src, bytes, on);
   }

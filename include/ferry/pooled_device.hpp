@@ -3,18 +3,27 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
 #include <vector>
 
 #include "ferry/forwarding_device.hpp"
+#include "ferry/stream.hpp"
 
 namespace ferry {
 
-/// Keeps what is freed, and hands it out again in constant time. Sizes are rounded up: to multiples of 256
-/// bytes, and above 2 KiB by at most one eighth (size classes as in jemalloc). A block that was freed on one
-/// stream makes the next owner's stream wait for what came before, never the host. Where memory runs out,
-/// Allocate gives back all that is kept, waits until it is back, and tries once more.
+/// Keeps what is freed, and hands it out again without a call of the device below. Sizes are rounded up: to
+/// multiples of 256 bytes, and above 2 KiB by at most one eighth (size classes as in jemalloc).
+///
+/// A stream gets the blocks that were freed on it first, and needs no wait for them. It gets another stream's
+/// block where it has none of its own, and then waits for the work that the other stream has by then; the
+/// host never waits. The time for both grows with the number of streams that have blocks of this size to
+/// spare, not with the number of blocks. Where memory runs out, Allocate gives back all that is kept, waits
+/// until it is back, and tries once more; last with the very size that was asked for, so that nothing is
+/// refused that fits.
 class PooledDevice final : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
@@ -22,14 +31,27 @@ class PooledDevice final : public ForwardingDevice {
 
   void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override;
   void Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept override;
-
-  /// Gives back all that it keeps, and waits until that is done. Throws DeviceError.
-  void Trim();
+  void Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
+               std::span<const StreamHandle> users) noexcept override;
+  /// Gives back all that it keeps, waits until that is done, and trims the device below. Throws DeviceError.
+  void Trim() override;
+  StreamHandle CreateStream() override;
+  void DestroyStream(StreamHandle stream) noexcept override;
+  std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
+                                           StreamHandle on) override {
+    return next().CopyAndRecord(kind, dst, src, bytes, on);
+  }
+  void Order(std::span<const StreamHandle> before, StreamHandle then) override { next().Order(before, then); }
 
  private:
   struct Block {
     void* ptr;
-    std::optional<EventHandle> idle;  ///< kDevice: a point after all work that uses it
+    std::shared_ptr<const Event> idle;  ///< a point after all work that uses it, where its stream may be gone
+  };
+  /// Blocks freed on one stream; on kNone, those that have a point or that no stream orders.
+  struct Shelf {
+    StreamHandle on;
+    std::vector<Block> blocks;
   };
   struct SizeClass {
     std::size_t index;
@@ -41,17 +63,31 @@ class PooledDevice final : public ForwardingDevice {
   static constexpr std::size_t kLargest = std::size_t{1} << 51;  // in bytes; more is not kept
 
   static SizeClass ClassOf(std::size_t bytes) noexcept;
-  std::vector<Block>& ListOf(MemoryKind kind, SizeClass size) noexcept {
+  std::vector<Shelf>& ShelvesOf(MemoryKind kind, SizeClass size) noexcept {
     return free_[static_cast<std::size_t>(kind)][size.index];
   }
-  std::optional<Block> Take(MemoryKind kind, SizeClass size);
-  void Keep(MemoryKind kind, SizeClass size, const Block& block) noexcept;
+  struct Taken {
+    Block block;
+    StreamHandle from;
+  };
+  bool SeesEndOf(StreamHandle stream) const noexcept;
+  static std::vector<Shelf>::iterator Find(std::vector<Shelf>& shelves, StreamHandle on);
+  bool Shelve(MemoryKind kind, SizeClass size, const Block& block, StreamHandle on) noexcept;
+  std::optional<Taken> Take(MemoryKind kind, SizeClass size, StreamHandle on);
+  bool OrderBefore(StreamHandle on, const Taken& taken) noexcept;
+  void* AllocateExactly(MemoryKind kind, std::size_t bytes, StreamHandle on);
+  void Keep(MemoryKind kind, SizeClass size, const Block& block, StreamHandle on) noexcept;
+  void LeaveStream(StreamHandle stream) noexcept;
+  std::vector<Block> TakeShelf(MemoryKind kind, SizeClass size, StreamHandle on) noexcept;
   void GiveBackAll() noexcept;
-  void GiveBack(MemoryKind kind, SizeClass size, const Block& block) noexcept;
+  void GiveBack(MemoryKind kind, SizeClass size, const Shelf& shelf) noexcept;
+  static void HostWait(const Event& idle) noexcept;
 
-  std::mutex mutex_;  ///< guards the lists; open while the next device is at work
-  std::array<std::array<std::vector<Block>, kClasses>, kKinds> free_;
-  std::mutex trimming_;  ///< who finds no memory waits for a Trim on its way
+  std::mutex mutex_;  ///< guards what follows; open while the next device is at work
+  std::array<std::array<std::vector<Shelf>, kClasses>, kKinds> free_;
+  std::set<StreamHandle> own_;  ///< streams whose end we see, the main one among them
+  std::set<void*> exact_;       ///< blocks that are not of their class' size
+  std::mutex trimming_;         ///< who finds no memory waits until a Trim on its way has given back
 };
 
 }  // namespace ferry

@@ -37,6 +37,12 @@ struct Options {
   /// waited for an event, a stream or the device.
   bool coarse_host_memory = false;
   bool last_call_only = false;  ///< GetLastError knows the last call alone, so that a success makes it forget
+  /// Pinned and managed memory that is refused is an argument that cannot be, as some drivers say.
+  bool refuses_as_invalid = false;
+  /// The host waits for an event by way of its stream, which must not be destroyed.
+  bool events_need_stream = false;
+  /// The host's waits for events and streams are among the calls that end captures, see BeginCapture.
+  bool waits_end_captures = false;
   bool capture_spreads = false;  ///< a main stream can't be used while another one is under capture
 
   // Faults. Calls are SimRuntime's, by CUDA's names without "cuda": "MemcpyAsync". One of Malloc* fails as
@@ -56,6 +62,8 @@ struct Report {
   long calls = 0;                          ///< that Options::fail_at counts
   long copies = 0;
   long host_waits = 0;
+  long runtime_calls = 0;  ///< of any kind
+  int contexts = 0;        ///< GPUs that were used or made current, each of which would hold memory for that
 };
 
 /// A new machine. Nothing of the old one may be used any more, devices included.
@@ -72,9 +80,17 @@ void Drain();
 
 Report Inspect();
 
+/// Whose calls end a capture that are not safe meanwhile: allocations, frees and questions about streams.
+enum class CaptureMode : std::uint8_t {
+  kGlobal,       ///< any thread's
+  kThreadLocal,  ///< the capturing thread's
+  kRelaxed,      ///< nobody's
+};
+
 /// Between the two, work queued on `on` would become a graph: every call that needs that stream fails. As
-/// with CUDA's legacy stream, a main stream can't be captured. Throws DeviceError.
-void BeginCapture(const Stream& on);
+/// with CUDA's legacy stream, a main stream can't be captured. Throws DeviceError; EndCapture also where a
+/// call that is not safe has ended the capture before.
+void BeginCapture(const Stream& on, CaptureMode mode = CaptureMode::kGlobal);
 void EndCapture(const Stream& on);
 
 }  // namespace ferry::sim

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
+#include <span>
 
 #include "ferry/forwarding_device.hpp"
 
@@ -36,10 +38,18 @@ class StatisticsDevice final : public ForwardingDevice {
 
   void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override;
   void Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept override;
+  void Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
+               std::span<const StreamHandle> users) noexcept override;
   void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override;
   void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) override;
+  std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
+                                           StreamHandle on) override;
+  void Order(std::span<const StreamHandle> before, StreamHandle then) override { next().Order(before, then); }
 
  private:
+  void Freed(std::size_t bytes) noexcept;
+  void Copied(CopyKind kind, std::size_t bytes) noexcept;
+
   mutable std::mutex mutex_;
   Statistics statistics_;
 };

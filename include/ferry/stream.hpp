@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
+#include <optional>
 
 #include "ferry/device.hpp"
 
@@ -58,6 +60,8 @@ class StreamNote {
     stream.user_ = user_.lock();
     return stream;
   }
+  /// The queue lives on as long as this does.
+  bool owns() const noexcept { return stream_.queue_ != nullptr; }
   /// Nobody can queue work there any more.
   bool orphaned() const noexcept { return stream_.queue_ != nullptr && user_.expired(); }
 
@@ -71,17 +75,31 @@ class StreamNote {
 class Event {
  public:
   /// A point after all that is queued on `on` so far. Throws DeviceError.
-  explicit Event(const Stream& on)
-      : device_(&on.device()),
-        owner_(reinterpret_cast<void*>(device_->Record(on.handle())), [device = device_](void* p) {
-          device->Release(EventHandle{reinterpret_cast<std::uintptr_t>(p)});
-        }) {}
+  explicit Event(const Stream& on) : Event(on.device(), on.device().Record(on.handle())) {}
+
+  /// Queues a copy on `on`, and is the point right after it; nothing where the copy is queued and no point
+  /// could be made. Throws DeviceError.
+  static std::optional<Event> OfCopy(CopyKind kind, void* dst, const void* src, std::size_t bytes,
+                                     const Stream& on) {
+    const auto handle = on.device().CopyAndRecord(kind, dst, src, bytes, on.handle());
+    if (!handle) return std::nullopt;
+    try {
+      return Event(on.device(), *handle);
+    } catch (const std::bad_alloc&) {
+      return std::nullopt;
+    }
+  }
 
   EventHandle handle() const noexcept { return EventHandle{reinterpret_cast<std::uintptr_t>(owner_.get())}; }
   void HostWait() const { device_->HostWait(handle()); }
   void StreamWait(const Stream& waiter) const { device_->StreamWait(waiter.handle(), handle()); }
 
  private:
+  Event(Device& device, EventHandle handle)
+      : device_(&device), owner_(reinterpret_cast<void*>(handle), [&device](void* p) {
+          device.Release(EventHandle{reinterpret_cast<std::uintptr_t>(p)});
+        }) {}
+
   Device* device_;
   std::shared_ptr<void> owner_;
 };

@@ -111,7 +111,7 @@ class SyncedMemory {
     bool adopted() const noexcept { return ptr != nullptr && allocated == 0; }
   };
   struct Step;
-  using Lock = std::unique_lock<std::mutex>;
+  struct Locked;
 
   void* Write(Side side, Access access, const Stream& on) {
     if (sole_ == (side == Side::kCpu ? StreamHandle::kHost : on.handle()) && &on.device() == &device_)
@@ -120,15 +120,16 @@ class SyncedMemory {
     return Reach(side, access, on);
   }
   void* Reach(Side side, Access access, const Stream& on) const;
-  Step Arrive(Side side, Access access, const Stream& on) const;
-  std::size_t Transfer(Side to, const Stream& on) const;
-  void FillTail(const Stream& on) const;
-  void HostArrives(Buffer& here, Access access, Lock& lock) const;
-  static bool HostAwaits(Buffer& buffer, Access access, Lock& lock);
+  Step Arrive(Side side, Access access, const Stream& on, Locked& held) const;
+  std::size_t Transfer(Side to, const Stream& on, Locked& held) const;
+  void FillTail(const Stream& on, Locked& held) const;
+  void HostArrives(Buffer& here, Access access, Locked& held) const;
+  static bool HostAwaits(Buffer& buffer, Access access, Locked& held);
   void Publish(Side side, Access access, const Stream& on) const;
   void Adopt(Side side, void* ptr, Deleter deleter, const Stream& on);
   void Allocate(Buffer& buffer, const Stream& on) const;
   void Release(Buffer& buffer) noexcept;
+  void Abandon(Buffer& buffer, const Stream& on) noexcept;
   void RequireRoom(std::size_t size, const char* call) const;
   void RequireOurs(const Stream& on) const;
   Buffer& buffer(Side side) const noexcept { return side == Side::kGpu || unified_ ? gpu_ : cpu_; }

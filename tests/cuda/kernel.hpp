@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "backends/cuda/driver_function.hpp"
 #include "ferry/stream.hpp"
 
 namespace ferry::cuda {
@@ -31,9 +32,6 @@ again:
   ret;
 }
 )";
-
-/// A function of the driver's, or null: where nothing is linked to it, programs start without one.
-void* DriverFunction(const std::string& name);
 
 /// A kernel of kPtx, of one thread, on the current device.
 class Kernel {

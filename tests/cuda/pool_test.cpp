@@ -9,7 +9,7 @@ TEST_CASE("What is freed stays in the GPU's pool, whatever its size") {
   const auto device = EachGpu();
   if (!device->properties().memory_pools) return;
   cudaMemPool_t pool{};
-  REQUIRE(cudaDeviceGetDefaultMemPool(&pool, device->properties().index) == cudaSuccess);
+  REQUIRE(cudaDeviceGetMemPool(&pool, device->properties().index) == cudaSuccess);
   std::uint64_t threshold = 0;
   REQUIRE(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold) == cudaSuccess);
   CHECK(threshold == UINT64_MAX);

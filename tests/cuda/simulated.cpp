@@ -18,7 +18,7 @@ namespace {
 
 using namespace ferry::simulated;
 
-const Session session({.zero_bytes = true, .capture_spreads = true});
+const Session session({.zero_bytes = true, .refuses_as_invalid = true, .capture_spreads = true});
 
 /// What frees do with the memory of each GPU's pool. A pool's handle is the address of its own.
 std::uint64_t thresholds[2] = {};
@@ -52,7 +52,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return *value = its.memory_pools, error;
 }
 
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
   ferry::DeviceProperties its;
   if (const auto error = Describe(device, its); error != cudaSuccess) return error;
   if (!its.memory_pools) return cudaErrorNotSupported;
@@ -66,6 +66,11 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   Expect(attribute == cudaMemPoolAttrReleaseThreshold, __func__);
   std::memcpy(value, pool, sizeof *thresholds);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t kept) {
+  Expect(kept == 0, __func__);
   return cudaSuccess;
 }
 
@@ -91,6 +96,13 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 // The driver's, for tests/cuda/kernel.hpp: a function is which of its kernels.
 namespace {
 
+CUresult PrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  bool its = false;
+  const auto error = SimRuntime::ContextIsActive(device, &its);
+  *flags = 0;
+  *active = its;
+  return static_cast<CUresult>(error);
+}
 CUresult LoadModule(CUmodule* module, const void*) { return *module = {}, CUDA_SUCCESS; }
 CUresult UnloadModule(CUmodule) { return CUDA_SUCCESS; }
 CUresult GetFunction(CUfunction* function, CUmodule, const char* name) {
@@ -104,8 +116,9 @@ CUresult LaunchKernel(CUfunction function, unsigned, unsigned, unsigned, unsigne
 
 }  // namespace
 
-void* ferry::cuda::DriverFunction(const std::string& name) {
+void* ferry::cuda::DriverFunction(const char* name) noexcept {
   static const std::map<std::string, void*> functions = {
+      {"cuDevicePrimaryCtxGetState", reinterpret_cast<void*>(PrimaryCtxGetState)},
       {"cuModuleLoadData", reinterpret_cast<void*>(LoadModule)},
       {"cuModuleUnload", reinterpret_cast<void*>(UnloadModule)},
       {"cuModuleGetFunction", reinterpret_cast<void*>(GetFunction)},

@@ -122,8 +122,18 @@ inline SimRuntime::Error Launch(const void* kernel, const void* stream) {
   });
 }
 
-inline SimRuntime::Error SetCapture(const void* stream, bool capturing) {
-  return Attempt([=] { sim::SetCapture(Handle(stream), capturing); });
+/// The vendors' numbers of modes are the simulator's.
+inline SimRuntime::Error BeginCapture(const void* stream, int mode) {
+  return Attempt([=] { sim::BeginCapture(Handle(stream), static_cast<sim::CaptureMode>(mode)); });
+}
+inline SimRuntime::Error EndCapture(const void* stream) {
+  return Attempt([=] { sim::EndCapture(Handle(stream)); });
+}
+template <class Mode>
+SimRuntime::Error ExchangeCaptureMode(Mode* mode) {
+  auto its = static_cast<SimRuntime::CaptureMode>(*mode);
+  const auto error = SimRuntime::ThreadExchangeStreamCaptureMode(&its);
+  return *mode = static_cast<Mode>(its), error;
 }
 
 struct Owner {

@@ -94,13 +94,16 @@ FERRY_VENDOR(StreamIsCapturing)(FERRY_VENDOR(Stream_t) stream, FERRY_VENDOR(Stre
                                      FERRY_VENDOR(StreamCaptureStatusActive)));
 }
 FERRY_VENDOR(Error_t)
-FERRY_VENDOR(StreamBeginCapture)(FERRY_VENDOR(Stream_t) stream, FERRY_VENDOR(StreamCaptureMode)) {
-  return Give(simulated::SetCapture(stream, true));
+FERRY_VENDOR(StreamBeginCapture)(FERRY_VENDOR(Stream_t) stream, FERRY_VENDOR(StreamCaptureMode) mode) {
+  return Give(simulated::BeginCapture(stream, mode));
+}
+FERRY_VENDOR(Error_t) FERRY_VENDOR(ThreadExchangeStreamCaptureMode)(FERRY_VENDOR(StreamCaptureMode) * mode) {
+  return Give(simulated::ExchangeCaptureMode(mode));
 }
 FERRY_VENDOR(Error_t)
 FERRY_VENDOR(StreamEndCapture)(FERRY_VENDOR(Stream_t) stream, FERRY_VENDOR(Graph_t) * graph) {
   *graph = {};
-  return Give(simulated::SetCapture(stream, false));
+  return Give(simulated::EndCapture(stream));
 }
 FERRY_VENDOR(Error_t) FERRY_VENDOR(GraphDestroy)(FERRY_VENDOR(Graph_t)) { return FERRY_VENDOR(Success); }
 

@@ -22,6 +22,9 @@ const Session session({.wavefront = 64,
                        .pageable_serialises = true,
                        .coarse_host_memory = true,
                        .last_call_only = true,
+                       .refuses_as_invalid = true,
+                       .events_need_stream = true,
+                       .waits_end_captures = true,
                        .capture_spreads = true});
 
 }  // namespace
@@ -45,6 +48,12 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
   ferry::DeviceProperties its;
   const auto error = Give(SimRuntime::Describe(device, its));
   return *value = its.memory_pools, error;
+}
+
+hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int) { return *pool = {}, hipSuccess; }
+hipError_t hipMemPoolTrimTo(hipMemPool_t, std::size_t kept) {
+  Expect(kept == 0, __func__);
+  return hipSuccess;
 }
 
 hipError_t hipHostMalloc(void** ptr, std::size_t bytes, unsigned flags) {

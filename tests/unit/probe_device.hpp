@@ -40,6 +40,13 @@ class ProbeDevice final : public ForwardingDevice {
     live -= bytes;
     next().Deallocate(kind, ptr, bytes, on);
   }
+  void Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
+               std::span<const StreamHandle> users) noexcept override {
+    Note("Abandon", users.front());
+    live -= bytes;
+    next().Abandon(kind, ptr, bytes, users);
+  }
+  void Trim() override { calls.emplace_back("Trim"); }
   void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override {
     Note("Copy", on);
     next().Copy(kind, dst, src, bytes, on);

@@ -35,26 +35,27 @@ TEST_CASE("a late fault comes after the work was queued") {
 TEST_CASE("a late fault of what makes something comes instead") {
   for (const char* const call : {"MallocAsync", "StreamCreate", "EventCreate"}) {
     sim::Reset({.fail_at = 1, .fail_call = call, .fail_late = true});
-    SimDevice device{0};
-    std::optional<Stream> stream;
     int failed = 0;
-    try {
-      stream.emplace(device);
-    } catch (const DeviceError&) {
-      ++failed;
+    {
+      SimDevice device{0};
+      std::optional<Stream> stream;
+      try {
+        stream.emplace(device);
+      } catch (const DeviceError&) {
+        ++failed;
+      }
+      try {
+        const Event point(Stream::Main(device));
+      } catch (const DeviceError&) {
+        ++failed;
+      }
+      try {
+        void* const block = device.Allocate(MemoryKind::kDevice, kBytes, device.properties().main_stream);
+        device.Deallocate(MemoryKind::kDevice, block, kBytes, device.properties().main_stream);
+      } catch (const OutOfMemory&) {
+        ++failed;
+      }
     }
-    try {
-      const Event point(Stream::Main(device));
-    } catch (const DeviceError&) {
-      ++failed;
-    }
-    try {
-      void* const block = device.Allocate(MemoryKind::kDevice, kBytes, device.properties().main_stream);
-      device.Deallocate(MemoryKind::kDevice, block, kBytes, device.properties().main_stream);
-    } catch (const OutOfMemory&) {
-      ++failed;
-    }
-    stream.reset();
     CHECK(failed == 1);
     CHECK(sim::Inspect().leaks.empty());
   }

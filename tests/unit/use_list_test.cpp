@@ -18,87 +18,89 @@ struct Fixture {
   LogDevice device;
   Stream main = Stream::Main(device), a{device}, b{device};
   UseList uses;
+  EndedUses ended;
   Fixture() { device.Take(); }
 };
 
 TEST_CASE("the first use of a buffer waits for nobody") {
   Fixture f;
-  CHECK(f.uses.Add(kReadWrite, f.a) != nullptr);
+  CHECK(f.uses.Add(kReadWrite, f.a, f.ended) != nullptr);
   CHECK(f.device.Take().empty());
 }
 
 TEST_CASE("a read waits for the last write on another stream") {
   Fixture f;
-  f.uses.Add(kOverwrite, f.a);
-  f.uses.Add(kRead, f.b);
+  f.uses.Add(kOverwrite, f.a, f.ended);
+  f.uses.Add(kRead, f.b, f.ended);
   CHECK(f.device.Take() == Calls{"record e1 on s1", "s2 waits for e1"});
 }
 
 TEST_CASE("a read waits for no other read") {
   Fixture f;
-  f.uses.Add(kRead, f.a);
-  f.uses.Add(kRead, f.b);
+  f.uses.Add(kRead, f.a, f.ended);
+  f.uses.Add(kRead, f.b, f.ended);
   CHECK(f.device.Take().empty());
 }
 
 TEST_CASE("a write waits for the reads since the last write, and then stands for all of them") {
   for (const Access write : {kReadWrite, kOverwrite}) {
     Fixture f;
-    f.uses.Add(kRead, f.a);
-    f.uses.Add(kRead, f.b);
-    f.uses.Add(write, f.main);
+    f.uses.Add(kRead, f.a, f.ended);
+    f.uses.Add(kRead, f.b, f.ended);
+    f.uses.Add(write, f.main, f.ended);
     CHECK(f.device.Take() ==
           Calls{"record e1 on s1", "main waits for e1", "record e2 on s2", "main waits for e2"});
-    f.uses.Add(write, f.a);
+    f.uses.Add(write, f.a, f.ended);
     CHECK(f.device.Take() == Calls{"record e3 on main", "s1 waits for e3"});
   }
 }
 
 TEST_CASE("one stream needs no wait for itself") {
   Fixture f;
-  for (const Access access : {kOverwrite, kRead, kReadWrite, kRead, kOverwrite}) f.uses.Add(access, f.a);
+  for (const Access access : {kOverwrite, kRead, kReadWrite, kRead, kOverwrite})
+    f.uses.Add(access, f.a, f.ended);
   CHECK(f.device.Take().empty());
 }
 
 TEST_CASE("a use that an earlier one covers is not noted again") {
   Fixture f;
-  CHECK(f.uses.Add(kRead, f.a) != nullptr);
-  CHECK(f.uses.Add(kRead, f.a) == nullptr);
-  CHECK(f.uses.Add(kReadWrite, f.b) != nullptr);
-  CHECK(f.uses.Add(kRead, f.b) == nullptr);
+  CHECK(f.uses.Add(kRead, f.a, f.ended) != nullptr);
+  CHECK(f.uses.Add(kRead, f.a, f.ended) == nullptr);
+  CHECK(f.uses.Add(kReadWrite, f.b, f.ended) != nullptr);
+  CHECK(f.uses.Add(kRead, f.b, f.ended) == nullptr);
 }
 
 TEST_CASE("a use with an exact point is waited for at that point, and its point is recorded once") {
   Fixture f;
-  f.uses.Add(kOverwrite, f.a)->point.emplace(f.a);
+  f.uses.Add(kOverwrite, f.a, f.ended)->point.emplace(f.a);
   f.device.Take();
-  f.uses.Add(kRead, f.b);
-  f.uses.Add(kRead, f.main);
+  f.uses.Add(kRead, f.b, f.ended);
+  f.uses.Add(kRead, f.main, f.ended);
   CHECK(f.device.Take() == Calls{"s2 waits for e1", "main waits for e1"});
 }
 
 TEST_CASE("a copy's write keeps its exact point when its stream reads on") {
   Fixture f;
-  f.uses.Add(kOverwrite, f.a)->point.emplace(f.a);
-  CHECK(f.uses.Add(kRead, f.a) != nullptr);
+  f.uses.Add(kOverwrite, f.a, f.ended)->point.emplace(f.a);
+  CHECK(f.uses.Add(kRead, f.a, f.ended) != nullptr);
   f.device.Take();
-  f.uses.Add(kRead, f.b);
+  f.uses.Add(kRead, f.b, f.ended);
   CHECK(f.device.Take() == Calls{"s2 waits for e1"});
 }
 
 TEST_CASE("a copy's read turns lazy when its stream reads on") {
   Fixture f;
-  f.uses.Add(kRead, f.a)->point.emplace(f.a);
-  CHECK(f.uses.Add(kRead, f.a) == nullptr);
+  f.uses.Add(kRead, f.a, f.ended)->point.emplace(f.a);
+  CHECK(f.uses.Add(kRead, f.a, f.ended) == nullptr);
   f.device.Take();
-  f.uses.Add(kReadWrite, f.b);
+  f.uses.Add(kReadWrite, f.b, f.ended);
   CHECK(f.device.Take() == Calls{"record e2 on s1", "s2 waits for e2"});
 }
 
 TEST_CASE("the host waits for writes before it reads, and for reads too before it writes") {
   Fixture f;
-  f.uses.Add(kOverwrite, f.a);
-  f.uses.Add(kRead, f.b);
+  f.uses.Add(kOverwrite, f.a, f.ended);
+  f.uses.Add(kRead, f.b, f.ended);
   CHECK(f.uses.BeforeHost(kRead).size() == 1);
   CHECK(f.uses.BeforeHost(kReadWrite).size() == 2);
   CHECK(f.uses.BeforeHost(kOverwrite).size() == 2);
@@ -106,38 +108,38 @@ TEST_CASE("the host waits for writes before it reads, and for reads too before i
 
 TEST_CASE("a host that has waited to read leaves a kernel's stream among the readers") {
   Fixture f;
-  f.uses.Add(kOverwrite, f.a);
-  f.uses.Reached(f.uses.BeforeHost(kRead), kRead);
+  f.uses.Add(kOverwrite, f.a, f.ended);
+  f.uses.Reached(f.uses.BeforeHost(kRead), kRead, f.ended);
   CHECK(f.uses.BeforeHost(kRead).empty());
   CHECK(f.uses.LastWrite() == nullptr);
   f.device.Take();
-  f.uses.Add(kReadWrite, f.b);
+  f.uses.Add(kReadWrite, f.b, f.ended);
   CHECK(f.device.Take() == Calls{"record e2 on s1", "s2 waits for e2"});
 }
 
 TEST_CASE("a host that has waited for a copy forgets it") {
   Fixture f;
-  f.uses.Add(kOverwrite, f.a)->point.emplace(f.a);
-  f.uses.Reached(f.uses.BeforeHost(kRead), kRead);
+  f.uses.Add(kOverwrite, f.a, f.ended)->point.emplace(f.a);
+  f.uses.Reached(f.uses.BeforeHost(kRead), kRead, f.ended);
   CHECK(f.uses.First() == nullptr);
 }
 
 TEST_CASE("a host that has waited to write forgets all that it has waited for") {
   Fixture f;
-  f.uses.Add(kOverwrite, f.a);
-  f.uses.Add(kRead, f.b);
-  f.uses.Reached(f.uses.BeforeHost(kReadWrite), kReadWrite);
+  f.uses.Add(kOverwrite, f.a, f.ended);
+  f.uses.Add(kRead, f.b, f.ended);
+  f.uses.Reached(f.uses.BeforeHost(kReadWrite), kReadWrite, f.ended);
   CHECK(f.uses.First() == nullptr);
 }
 
 TEST_CASE("what is noted while the host waits is still to be waited for") {
   for (const Access access : {kRead, kReadWrite}) {
     Fixture f;
-    f.uses.Add(kOverwrite, f.a);
+    f.uses.Add(kOverwrite, f.a, f.ended);
     const auto awaited = f.uses.BeforeHost(access);
-    f.uses.Add(kRead, f.a);  // the same note stands for more work now
-    f.uses.Add(kRead, f.b);
-    f.uses.Reached(awaited, access);
+    f.uses.Add(kRead, f.a, f.ended);  // the same note stands for more work now
+    f.uses.Add(kRead, f.b, f.ended);
+    f.uses.Reached(awaited, access, f.ended);
     CHECK(f.uses.BeforeHost(access).size() == (access == kRead ? 1 : 2));
   }
 }
@@ -145,10 +147,10 @@ TEST_CASE("what is noted while the host waits is still to be waited for") {
 TEST_CASE("the last writer is the stream that wrote last, and nobody before the first write") {
   Fixture f;
   CHECK(f.uses.LastWrite() == nullptr);
-  f.uses.Add(kRead, f.a);
+  f.uses.Add(kRead, f.a, f.ended);
   CHECK(f.uses.LastWrite() == nullptr);
-  f.uses.Add(kReadWrite, f.b);
-  f.uses.Add(kRead, f.a);
+  f.uses.Add(kReadWrite, f.b, f.ended);
+  f.uses.Add(kRead, f.a, f.ended);
   REQUIRE(f.uses.LastWrite() != nullptr);
   CHECK(f.uses.LastWrite()->stream() == f.b);
   CHECK(f.uses.First()->stream() == f.b);
@@ -156,35 +158,37 @@ TEST_CASE("the last writer is the stream that wrote last, and nobody before the 
 
 TEST_CASE("readers whose stream nobody else owns are folded into the newest, which waits for them") {
   Fixture f;
-  f.uses.Add(kRead, Stream(f.device));
-  f.uses.Add(kRead, Stream(f.device));
-  f.uses.Add(kRead, f.a);
+  f.uses.Add(kRead, Stream(f.device), f.ended);
+  f.uses.Add(kRead, Stream(f.device), f.ended);
+  f.uses.Add(kRead, f.a, f.ended);
   f.device.Take();
   std::vector<Calls> before;
-  f.uses.FoldOrphans([&] { before.push_back(f.device.Take()); });
-  CHECK(before == std::vector<Calls>{{}, {"record e1 on s3", "s1 waits for e1", "destroy s3"}});
-  CHECK(f.device.Take() == Calls{"record e2 on s4", "s1 waits for e2", "destroy s4"});
-  f.uses.Add(kOverwrite, f.b);
+  f.uses.FoldOrphans([&] { before.push_back(f.device.Take()); }, f.ended);
+  CHECK(before == std::vector<Calls>{{}, {"record e1 on s3", "s1 waits for e1"}});
+  CHECK(f.device.Take() == Calls{"record e2 on s4", "s1 waits for e2"});
+  f.ended.clear();
+  CHECK(f.device.Take() == Calls{"destroy s3", "destroy s4"});
+  f.uses.Add(kOverwrite, f.b, f.ended);
   CHECK(f.device.Take() == Calls{"record e3 on s1", "s2 waits for e3"});
 }
 
 TEST_CASE("neither writers nor streams that others hold are folded") {
   Fixture f;
-  f.uses.Add(kOverwrite, Stream(f.device));
-  f.uses.Add(kRead, f.a);
-  f.uses.Add(kRead, f.main);
-  f.uses.Add(kRead, f.b);
+  f.uses.Add(kOverwrite, Stream(f.device), f.ended);
+  f.uses.Add(kRead, f.a, f.ended);
+  f.uses.Add(kRead, f.main, f.ended);
+  f.uses.Add(kRead, f.b, f.ended);
   f.device.Take();
-  f.uses.FoldOrphans([] { FAIL("nothing is to be folded"); });
+  f.uses.FoldOrphans([] { FAIL("nothing is to be folded"); }, f.ended);
   CHECK(f.device.Take().empty());
 }
 
 TEST_CASE("the newest use is not folded, though nobody else holds its stream") {
   Fixture f;
-  f.uses.Add(kRead, f.a);
-  f.uses.Add(kRead, Stream(f.device));
+  f.uses.Add(kRead, f.a, f.ended);
+  f.uses.Add(kRead, Stream(f.device), f.ended);
   f.device.Take();
-  f.uses.FoldOrphans([] { FAIL("nothing is to be folded"); });
+  f.uses.FoldOrphans([] { FAIL("nothing is to be folded"); }, f.ended);
   CHECK(f.device.Take().empty());
 }
 
@@ -205,14 +209,14 @@ TEST_CASE("a wait that fails leaves the list as it was") {
   for (const bool late : {false, true})
     for (const int nth : {1, 2, 3, 4}) {
       Fixture f;
-      f.uses.Add(kOverwrite, f.a);
-      f.uses.Add(kRead, f.main);
+      f.uses.Add(kOverwrite, f.a, f.ended);
+      f.uses.Add(kRead, f.main, f.ended);
       f.device.Take();
       f.device.FailAt(nth, late);
-      CHECK_THROWS_AS(f.uses.Add(kReadWrite, f.b), DeviceError);
+      CHECK_THROWS_AS(f.uses.Add(kReadWrite, f.b, f.ended), DeviceError);
       CHECK(f.uses.LastWrite()->stream() == f.a);
       f.device.Take();
-      f.uses.Add(kReadWrite, f.b);
+      f.uses.Add(kReadWrite, f.b, f.ended);
       CHECK(f.device.Take().size() == 4);
       CHECK(f.uses.LastWrite()->stream() == f.b);
     }
@@ -220,8 +224,8 @@ TEST_CASE("a wait that fails leaves the list as it was") {
 
 TEST_CASE("memory is given back after all its uses, by a wait of the stream that gives it back") {
   Fixture f;
-  f.uses.Add(kOverwrite, f.a);
-  f.uses.Add(kRead, f.b);
+  f.uses.Add(kOverwrite, f.a, f.ended);
+  f.uses.Add(kRead, f.b, f.ended);
   f.device.Take();
   f.uses.EndBefore(f.b);
   CHECK(f.device.Take() == Calls{"record e2 on s1", "s2 waits for e2"});
@@ -230,8 +234,8 @@ TEST_CASE("memory is given back after all its uses, by a wait of the stream that
 
 TEST_CASE("host memory is given back after a wait of the host for all its uses") {
   Fixture f;
-  f.uses.Add(kOverwrite, f.a);
-  f.uses.Add(kRead, f.b);
+  f.uses.Add(kOverwrite, f.a, f.ended);
+  f.uses.Add(kRead, f.b, f.ended);
   f.device.Take();
   f.uses.EndBeforeHost();
   CHECK(f.device.Take() ==
@@ -241,22 +245,22 @@ TEST_CASE("host memory is given back after a wait of the host for all its uses")
 
 TEST_CASE("a use that can't be ordered is waited for with its whole stream") {
   Fixture f;
-  f.uses.Add(kOverwrite, f.a);
+  f.uses.Add(kOverwrite, f.a, f.ended);
   f.device.FailAt(1);
-  f.uses.EndBefore(f.b);
+  CHECK(f.uses.TryEndBefore(f.b));
   CHECK(f.device.Take() == Calls{"record e1 on s1", "synchronize s1"});
-  f.uses.Add(kOverwrite, f.a);
+  f.uses.Add(kOverwrite, f.a, f.ended);
   f.device.FailAt(2);
-  f.uses.EndBeforeHost();
+  CHECK(f.uses.TryEndBeforeHost());
   CHECK(f.device.Take() == Calls{"record e1 on s1", "host waits for e1", "synchronize s1"});
 }
 
 TEST_CASE("a list whose driver is gone ends without a throw") {
   Fixture f;
-  f.uses.Add(kOverwrite, f.a);
+  f.uses.Add(kOverwrite, f.a, f.ended);
   f.device.Fail();
-  f.uses.EndBefore(f.b);
-  f.uses.EndBeforeHost();
+  CHECK(f.uses.TryEndBefore(f.b));
+  CHECK(f.uses.TryEndBeforeHost());
   CHECK(f.uses.First() == nullptr);
 }
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "backends/gpu/gpu_runtime.hpp"
+
+namespace ferry::gpu {
+
+/// A device's own streams, and points in any stream. Events are used again, since to make one costs more than
+/// to record it; a wait for an event keeps the state that it had when the wait was queued. A stream is
+/// destroyed after the last point in it has been released: ROCm from 6.0 on uses the stream of an event that
+/// the host waits for (hipEventSynchronize), although it was destroyed. Any thread may call, with the device
+/// current.
+template <GpuRuntime Runtime>
+class Queues {
+ public:
+  using Error = typename Runtime::Error;
+
+  Queues() = default;
+  Queues(const Queues&) = delete;
+  Queues& operator=(const Queues&) = delete;
+
+  /// Throws std::bad_alloc.
+  Error Create(StreamHandle& made) {
+    typename Runtime::Stream stream{};
+    if (const Error error = Runtime::StreamCreate(&stream); error != Runtime::kSuccess) return error;
+    made = StreamHandle{reinterpret_cast<std::uintptr_t>(stream)};
+    try {
+      const std::lock_guard lock(mutex_);
+      own_.try_emplace(made);
+    } catch (...) {
+      Ignore(Runtime::StreamDestroy(stream));
+      throw;
+    }
+    return Runtime::kSuccess;
+  }
+  /// Returns whether the stream can be destroyed now; else Release will say so.
+  [[nodiscard]] bool Destroy(StreamHandle stream) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto it = own_.find(stream);
+    if (it == own_.end()) return true;  // not one of ours: the runtime has words for that
+    it->second.destroyed = true;
+    if (it->second.points != 0) return false;
+    own_.erase(it);
+    return true;
+  }
+
+  /// Throws std::bad_alloc. Returns what failed, for the call that `call` names.
+  Error Record(StreamHandle on, EventHandle& made, const char*& call) {
+    Point* const point = Take();
+    Error error = Runtime::kSuccess;
+    call = "EventCreate";
+    if (!point->made) error = Runtime::EventCreate(&point->event);
+    if (error == Runtime::kSuccess) {
+      point->made = true;
+      call = "EventRecord";
+      error = Runtime::EventRecord(point->event, Native(on));
+    }
+    if (error != Runtime::kSuccess) {
+      Discard(point);
+      return error;
+    }
+    point->on = on;
+    const std::lock_guard lock(mutex_);
+    const auto it = own_.find(on);
+    point->counted = it != own_.end();
+    if (point->counted) ++it->second.points;
+    made = EventHandle{reinterpret_cast<std::uintptr_t>(point)};
+    return error;
+  }
+  /// Returns a stream that can be destroyed now, if there is one.
+  [[nodiscard]] std::optional<StreamHandle> Release(EventHandle event) noexcept {
+    auto* const point = reinterpret_cast<Point*>(event);
+    const std::lock_guard lock(mutex_);
+    point->next = idle_;
+    idle_ = point;
+    if (!point->counted) return std::nullopt;
+    const auto it = own_.find(point->on);
+    if (--it->second.points != 0 || !it->second.destroyed) return std::nullopt;
+    own_.erase(it);
+    return point->on;
+  }
+  /// By contract all points have been released.
+  void DestroyEvents() noexcept {
+    while (idle_ != nullptr) {
+      Point* const point = idle_;
+      idle_ = point->next;
+      Discard(point);
+    }
+  }
+
+  static typename Runtime::Event Native(EventHandle event) noexcept {
+    return reinterpret_cast<Point*>(event)->event;
+  }
+  static typename Runtime::Stream Native(StreamHandle stream) noexcept {
+    return reinterpret_cast<typename Runtime::Stream>(stream);
+  }
+
+ private:
+  struct Point {
+    typename Runtime::Event event{};
+    bool made = false;
+    StreamHandle on{};
+    bool counted = false;  ///< among its stream's, which is one of ours
+    Point* next = nullptr;
+  };
+  struct OwnStream {
+    std::size_t points = 0;  ///< that are not released
+    bool destroyed = false;
+  };
+
+  Point* Take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (Point* const point = idle_) return idle_ = point->next, point;
+    }
+    return new Point;
+  }
+  static void Discard(Point* point) noexcept {
+    if (point->made) Ignore(Runtime::EventDestroy(point->event));
+    delete point;
+  }
+  static void Ignore(Error error) noexcept {
+    if (error != Runtime::kSuccess) (void)Runtime::GetLastError();
+  }
+
+  std::mutex mutex_;  ///< guards what follows; open while the runtime is at work
+  Point* idle_ = nullptr;
+  std::map<StreamHandle, OwnStream> own_;
+};
+
+}  // namespace ferry::gpu

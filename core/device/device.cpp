@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/device.hpp"
+
+#include <exception>
+
+namespace ferry {
+
+std::optional<EventHandle> Device::CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
+                                                 StreamHandle on) {
+  Copy(kind, dst, src, bytes, on);
+  try {
+    return Record(on);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+void Device::Order(std::span<const StreamHandle> before, StreamHandle then) {
+  for (const StreamHandle on : before) {
+    const EventHandle point = Record(on);
+    try {
+      StreamWait(then, point);
+    } catch (...) {
+      Release(point);
+      throw;
+    }
+    Release(point);
+  }
+}
+
+}  // namespace ferry

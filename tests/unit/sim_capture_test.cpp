@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a stream under graph capture, of the program's own, must not notice of Ferry, and Ferry of it.
+#include <algorithm>
+#include <catch2/generators/catch_generators.hpp>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "ferry/pooled_device.hpp"
+#include "ferry/synced_memory.hpp"
+#include "sim_fixture.hpp"
+
+namespace ferry::testing {
+namespace {
+
+using sim::CaptureMode;
+using sim::SimRuntime;
+
+constexpr CaptureMode kModes[] = {CaptureMode::kGlobal, CaptureMode::kThreadLocal, CaptureMode::kRelaxed};
+
+/// All that a device can be asked for, on `on`.
+void UseAll(Device& device, const Stream& on) {
+  for (const auto kind : {MemoryKind::kDevice, MemoryKind::kPinnedHost, MemoryKind::kManaged})
+    device.Deallocate(kind, device.Allocate(kind, kBytes, on.handle()), kBytes, on.handle());
+  {
+    SyncedMemory memory(kBytes, device);
+    memory.mutable_cpu_data();
+    memory.mutable_gpu_data(on);
+    memory.cpu_data();
+  }
+  const Stream brief(device);
+  const Event point(brief);
+  point.StreamWait(on);
+  point.HostWait();
+  on.Synchronize();
+  device.Trim();
+}
+
+TEST_CASE("a capture on another stream survives all of Ferry's calls, in each mode and from each thread") {
+  for (const CaptureMode mode : kModes) {
+    for (const bool memory_pools : {true, false}) {
+      for (const bool waits_end_captures : {true, false}) {
+        for (const bool elsewhere : {true, false}) {
+          INFO(static_cast<int>(mode) << memory_pools << waits_end_captures << elsewhere);
+          SimWorld world({.memory_pools = memory_pools, .waits_end_captures = waits_end_captures});
+          const Stream captured(world.device);
+          sim::BeginCapture(captured, mode);
+          if (elsewhere)
+            std::thread([&] { UseAll(world.device, world.side); }).join();
+          else
+            UseAll(world.device, world.side);
+          CHECK_NOTHROW(sim::EndCapture(captured));
+          CHECK(sim::Inspect().misuse.empty());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a call that is not safe ends the captures that its thread's mode does not exempt, and fails") {
+  struct Row {
+    CaptureMode capture;
+    SimRuntime::CaptureMode thread;
+    bool other_thread, ends;
+  };
+  const auto row = GENERATE(values<Row>({
+      {CaptureMode::kGlobal, SimRuntime::kCaptureGlobal, false, true},
+      {CaptureMode::kGlobal, SimRuntime::kCaptureGlobal, true, true},
+      {CaptureMode::kGlobal, SimRuntime::kCaptureThreadLocal, false, true},
+      {CaptureMode::kGlobal, SimRuntime::kCaptureThreadLocal, true, false},
+      {CaptureMode::kGlobal, SimRuntime::kCaptureRelaxed, false, false},
+      {CaptureMode::kThreadLocal, SimRuntime::kCaptureGlobal, false, true},
+      {CaptureMode::kThreadLocal, SimRuntime::kCaptureGlobal, true, false},
+      {CaptureMode::kRelaxed, SimRuntime::kCaptureGlobal, false, false},
+  }));
+  SimWorld world;
+  sim::BeginCapture(world.side, row.capture);
+  const auto call = [&] {
+    auto mode = row.thread;
+    (void)SimRuntime::ThreadExchangeStreamCaptureMode(&mode);
+    void* ptr = nullptr;
+    const auto error = SimRuntime::MallocHost(&ptr, kBytes);
+    CHECK(error == (row.ends ? SimRuntime::kStreamCaptureUnsupported : SimRuntime::kSuccess));
+    if (error == SimRuntime::kSuccess) CHECK(SimRuntime::FreeHost(ptr) == SimRuntime::kSuccess);
+    (void)SimRuntime::ThreadExchangeStreamCaptureMode(&mode);
+    CHECK(mode == row.thread);
+  };
+  if (row.other_thread)
+    std::thread(call).join();
+  else
+    call();
+  if (row.ends)
+    CHECK_THROWS_AS(sim::EndCapture(world.side), DeviceError);
+  else
+    CHECK_NOTHROW(sim::EndCapture(world.side));
+  (void)SimRuntime::GetLastError();
+}
+
+/// A memory that a stream has written and another one has read, which is under capture now.
+struct ReaderUnderCapture {
+  explicit ReaderUnderCapture(bool unified, bool pooled, std::uint64_t seed) {
+    sim::Reset({.seed = seed, .unified = unified});
+    device = std::make_unique<SimDevice>(0);
+    if (pooled) device = std::make_unique<PooledDevice>(std::move(device));
+    writer.emplace(*device);
+    reader.emplace(*device);
+    memory.emplace(kBytes, *device);
+    auto* const written = static_cast<unsigned char*>(memory->overwrite_gpu_data(*writer));
+    sim::Launch(*writer, {written}, [=] { std::fill_n(written, kBytes, 7); });
+    const auto* const read = static_cast<const unsigned char*>(memory->gpu_data(*reader));
+    sim::Launch(*reader, {read}, [this, read] { wrong += std::count(read, read + kBytes, 7) != kBytes; });
+    sim::BeginCapture(*reader);
+  }
+  /// Others take memory and write to it, as often as a freed block could come again.
+  void Reuse() {
+    for (int i = 0; i < 3; ++i) {
+      SyncedMemory other(kBytes, *device);
+      auto* const ptr = static_cast<unsigned char*>(other.overwrite_gpu_data(*writer));
+      sim::Launch(*writer, {ptr}, [=] { std::fill_n(ptr, kBytes, 9); });
+      if (!device->properties().unified) writer->Synchronize();
+    }
+  }
+  ~ReaderUnderCapture() {
+    sim::EndCapture(*reader);
+    memory.reset();
+    reader->Synchronize();
+    reader.reset();
+    writer.reset();
+    device.reset();
+    sim::Drain();
+    CHECK(wrong == 0);
+    CHECK(sim::Inspect().misuse.empty());
+    CHECK(sim::Inspect().leaks.empty());
+  }
+
+  std::unique_ptr<Device> device;
+  std::optional<Stream> writer, reader;
+  std::optional<SyncedMemory> memory;
+  int wrong = 0;
+};
+
+template <class Check>
+void ForEachMachine(Check check) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    for (const bool unified : {false, true})
+      for (const bool pooled : {false, true}) {
+        INFO("seed " << seed << (unified ? ", unified" : "") << (pooled ? ", pooled" : ""));
+        ReaderUnderCapture world(unified, pooled, seed);
+        check(world);
+      }
+}
+
+TEST_CASE(
+    "a memory that ends while a reader's stream is under capture gives its block back after the reader") {
+  ForEachMachine([](ReaderUnderCapture& world) {
+    world.memory.reset();
+    world.Reuse();
+  });
+}
+
+TEST_CASE("new bytes are refused while a reader's stream is under capture, and nothing changes") {
+  ForEachMachine([](ReaderUnderCapture& world) {
+    const bool unified = world.device->properties().unified;
+    void* const bytes = world.device->Allocate(unified ? MemoryKind::kManaged : MemoryKind::kDevice, kBytes,
+                                               world.writer->handle());
+    CHECK_THROWS_AS(world.memory->set_gpu_data(bytes, *world.writer), StreamCaptureError);
+    CHECK(world.memory->head() == SyncedMemory::HEAD_AT_GPU);
+    world.writer->Synchronize();
+    world.device->Deallocate(unified ? MemoryKind::kManaged : MemoryKind::kDevice, bytes, kBytes,
+                             world.writer->handle());
+    world.Reuse();
+    sim::EndCapture(*world.reader);
+    const auto* const host = static_cast<const unsigned char*>(world.memory->cpu_data());
+    CHECK(std::count(host, host + kBytes, 7) == kBytes);
+    sim::BeginCapture(*world.reader);
+  });
+}
+
+TEST_CASE("adopted bytes whose reader's stream is under capture are not freed with their memory") {
+  for (const bool unified : {false, true}) {
+    SimWorld world({.unified = unified});
+    const auto kind = unified ? MemoryKind::kManaged : MemoryKind::kDevice;
+    void* const bytes = world.device.Allocate(kind, kBytes, world.main.handle());
+    int freed = 0;
+    {
+      SyncedMemory memory(kBytes, world.device);
+      memory.set_gpu_data(bytes, [&](void*) { ++freed; });
+      memory.gpu_data(world.side);
+      sim::BeginCapture(world.side);
+    }
+    CHECK(freed == 0);
+    sim::EndCapture(world.side);
+    world.side.Synchronize();
+    world.Free(kind, bytes, world.main);
+    CHECK(sim::Inspect().misuse.empty());
+  }
+}
+
+}  // namespace
+}  // namespace ferry::testing
