@@ -19,10 +19,10 @@ namespace ferry::gpu {
 template <GpuRuntime Runtime>
 class GpuDevice final : public Device {
  public:
+  /// Uses nothing of the GPU yet.
   explicit GpuDevice(int index) {
     properties_.backend = Runtime::kName;
     properties_.index = index;
-    const Current current(*this);
     Check("Describe", Runtime::Describe(index, properties_));
     if (properties_.memory_pools) Check("KeepFreedMemory", Runtime::KeepFreedMemory(index));
   }

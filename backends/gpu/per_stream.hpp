@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <typeindex>
 #include <typeinfo>
 
@@ -29,6 +31,13 @@ class PerStreamDevice final : public ForwardingDevice {
   using ForwardingDevice::ForwardingDevice;
   ~PerStreamDevice() override;
   void DestroyStream(StreamHandle stream) noexcept override;
+  std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
+                                           StreamHandle on) override {
+    return next().CopyAndRecord(kind, dst, src, bytes, on);
+  }
+  void Order(std::span<const StreamHandle> before, StreamHandle then) override {
+    next().Order(before, then);
+  }
 };
 
 }  // namespace ferry::gpu

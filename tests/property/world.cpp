@@ -178,8 +178,8 @@ void World::Adopt(const Step& step, Slot& slot) {
     const InFerry in_ferry;
     host ? slot.memory->set_cpu_data(ptr, std::move(deleter))
          : slot.memory->set_gpu_data(ptr, on, std::move(deleter));
-  } catch (const std::bad_alloc&) {
-    on.Synchronize();  // they are ours, and about to go
+  } catch (...) {
+    sim::Drain();  // they are ours, and about to go
     throw;
   }
   slot.model = written;

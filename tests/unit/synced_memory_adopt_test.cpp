@@ -227,6 +227,22 @@ TEST_CASE("Prefetch starts the copy on its stream, and the next access waits for
   CHECK(f.device.Take().empty());
 }
 
+TEST_CASE(
+    "an access after the Prefetch of the caller's bytes waits for their copy, not for what is behind it") {
+  Fixture f;
+  std::vector<unsigned char> bytes(4, 5);
+  f.memory->set_cpu_data(bytes.data());
+  f.memory->Prefetch(Side::kGpu, f.a);
+  bool ran = false;
+  f.device.Launch([&] { ran = true; });
+  f.device.Take();
+  f.memory->gpu_data(f.a);
+  CHECK(f.device.Take() == Calls{"host waits for e1"});
+  CHECK_FALSE(ran);
+  f.memory->gpu_data(f.a);
+  CHECK(f.device.Take().empty());
+}
+
 TEST_CASE("Prefetch has nothing to do where the bytes are, or where there are none") {
   Fixture f;
   f.memory->Prefetch(Side::kCpu, f.a);

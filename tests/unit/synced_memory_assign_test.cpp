@@ -202,6 +202,14 @@ TEST_CASE("after an Assign whose copy failed late on a unified device, the host 
   CHECK_FALSE(f.device.Take().empty());
 }
 
+TEST_CASE("a failed Assign takes no side away from a unified device's one buffer") {
+  Fixture f(HEAD_AT_GPU, SYNCED, true);
+  f.source.gpu_data();
+  f.device.FailAt(1);
+  CHECK_THROWS_AS(f.target.Assign(f.source, 4), DeviceError);
+  CHECK(f.target.head() == SYNCED);
+}
+
 TEST_CASE("an observer sees Assign as an overwrite of the side that it copies on") {
   for (const bool gpu : {false, true}) {
     Fixture f(gpu ? HEAD_AT_GPU : HEAD_AT_CPU, SYNCED);

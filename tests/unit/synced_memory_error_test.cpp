@@ -179,6 +179,17 @@ TEST_CASE("an observer sees the bytes that a grown memory moves or zeroes, each 
   CHECK(observed.records[0].bytes == 3);
 }
 
+TEST_CASE("an observer sees a copy that a tail of zeros follows as the copy") {
+  Fixture f;
+  f.memory->overwrite_cpu_data();
+  f.memory->Resize(1), f.memory->Resize(4);
+  const Observed observed;
+  f.memory->gpu_data();
+  REQUIRE(observed.records.size() == 1);
+  CHECK(observed.records[0].action == Action::kCopy);
+  CHECK(observed.records[0].bytes == 1);
+}
+
 TEST_CASE("an observer that throws fails no access") {
   Fixture f;
   SetAccessObserver([](const AccessRecord&) { throw 1; });

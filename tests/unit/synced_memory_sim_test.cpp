@@ -4,12 +4,15 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
+#include "ferry/forwarding_device.hpp"
 #include "ferry/sim.hpp"
 #include "ferry/synced_memory.hpp"
 
@@ -150,6 +153,34 @@ TEST_CASE("what waits for a copy does not wait for the kernel queued behind it")
     sim::Drain();
   }
   CHECK(alone > 0);  // sim runs more than is needed under some seeds
+}
+
+/// A device whose streams take their time to end: until another thread has had a turn at the memory.
+class SlowToEnd final : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  std::function<void()> meanwhile;
+  int ended = 0;
+  void DestroyStream(StreamHandle stream) noexcept override {
+    ++ended;
+    if (meanwhile) std::thread(meanwhile).join();
+    next().DestroyStream(stream);
+  }
+};
+
+TEST_CASE("a stream that ends with its last use holds up no other thread's access") {
+  sim::Reset();
+  SlowToEnd device(MakeDevice("sim"));
+  const Stream writer(device), other(device);
+  SyncedMemory memory(kBytes, device);
+  memory.overwrite_gpu_data(writer);
+  memory.gpu_data(Stream(device));
+  device.meanwhile = [&] { memory.Prefetch(Side::kGpu, other); };
+  memory.gpu_data(Stream(device));  // which the first reader is folded into
+  CHECK(device.ended == 1);
+  memory.mutable_gpu_data(writer);  // which ends the second one
+  CHECK(device.ended == 2);
+  device.meanwhile = nullptr;
 }
 
 TEST_CASE("the memory of a simulated device dies before its work runs") {
