@@ -30,8 +30,9 @@ inline cudaError_t DeviceOf(const void* ptr, int* index) {
 inline cudaError_t DeviceByPciId(int* index, const char* pci_id) {
   return cudaDeviceGetByPCIBusId(index, pci_id);
 }
-inline cudaError_t BeginCapture(cudaStream_t stream) {
-  return cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
+/// `mode` is 0 for global, 1 for the thread's own, 2 for relaxed.
+inline cudaError_t BeginCapture(cudaStream_t stream, int mode) {
+  return cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(mode));
 }
 /// Throws the graph away.
 inline cudaError_t EndCapture(cudaStream_t stream) {

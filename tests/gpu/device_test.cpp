@@ -3,6 +3,7 @@
 // that runs out.
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "ferry/error.hpp"
@@ -94,10 +95,37 @@ TEST_CASE("An access that would make a stream under graph capture wait throws, a
   const Stream stream(*device), writer(*device);
   SyncedMemory memory(1000, *device);
   memory.overwrite_gpu_data(writer);
-  REQUIRE(vendor::BeginCapture(Native(stream)) == Runtime::kSuccess);
+  REQUIRE(vendor::BeginCapture(Native(stream), 2) == Runtime::kSuccess);
   CHECK_THROWS_AS(memory.gpu_data(stream), DeviceError);
   REQUIRE(vendor::EndCapture(Native(stream)) == Runtime::kSuccess);
   CHECK(memory.gpu_data(stream) != nullptr);
+}
+
+TEST_CASE(
+    "a capture on another stream of the program survives Ferry's calls, in each mode and from each thread") {
+  const auto device = EachGpu();
+  const auto use = [&] {
+    const Stream stream(*device);
+    for (int i = 0; i < 2; ++i) {
+      SyncedMemory memory(1 << 20, *device);
+      std::memset(memory.overwrite_cpu_data(), 5, memory.size());
+      memory.mutable_gpu_data(stream);
+      CHECK(static_cast<const char*>(memory.cpu_data())[999] == 5);
+    }
+    stream.Synchronize();
+    device->Trim();
+  };
+  for (const int mode : {0, 1, 2})
+    for (const bool elsewhere : {false, true}) {
+      INFO("mode " << mode << (elsewhere ? ", on another thread" : ""));
+      const Stream captured(*device);
+      REQUIRE(vendor::BeginCapture(Native(captured), mode) == Runtime::kSuccess);
+      if (elsewhere)
+        std::thread(use).join();
+      else
+        use();
+      CHECK(vendor::EndCapture(Native(captured)) == Runtime::kSuccess);
+    }
 }
 
 }  // namespace

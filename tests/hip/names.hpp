@@ -35,8 +35,9 @@ inline hipError_t DeviceOf(const void* ptr, int* index) {
 inline hipError_t DeviceByPciId(int* index, const char* pci_id) {
   return hipDeviceGetByPCIBusId(index, pci_id);
 }
-inline hipError_t BeginCapture(hipStream_t stream) {
-  return hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed);
+/// `mode` is 0 for global, 1 for the thread's own, 2 for relaxed.
+inline hipError_t BeginCapture(hipStream_t stream, int mode) {
+  return hipStreamBeginCapture(stream, static_cast<hipStreamCaptureMode>(mode));
 }
 /// Throws the graph away.
 inline hipError_t EndCapture(hipStream_t stream) {
