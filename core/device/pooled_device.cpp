@@ -23,7 +23,7 @@ void* PooledDevice::Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on
   try {
     return next().Allocate(kind, size.bytes, on);
   } catch (const OutOfMemory&) {
-    Trim();
+    TrimAsFarAsPossible();
   }
   try {
     return next().Allocate(kind, size.bytes, on);
@@ -71,6 +71,10 @@ void PooledDevice::Trim() {
   }
   next().Synchronize(properties().main_stream);
   next().Trim();
+}
+
+/// While a capture keeps the main stream from being waited for, what has been given back may come later.
+void PooledDevice::TrimAsFarAsPossible() try { Trim(); } catch (const StreamCaptureError&) {
 }
 
 StreamHandle PooledDevice::CreateStream() {

@@ -79,6 +79,7 @@ class PooledDevice final : public ForwardingDevice {
   void Keep(MemoryKind kind, SizeClass size, const Block& block, StreamHandle on) noexcept;
   void LeaveStream(StreamHandle stream) noexcept;
   std::vector<Block> TakeShelf(MemoryKind kind, SizeClass size, StreamHandle on) noexcept;
+  void TrimAsFarAsPossible();
   void GiveBackAll() noexcept;
   void GiveBack(MemoryKind kind, SizeClass size, const Shelf& shelf) noexcept;
   static void HostWait(const Event& idle) noexcept;

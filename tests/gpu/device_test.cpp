@@ -113,7 +113,6 @@ TEST_CASE(
       CHECK(static_cast<const char*>(memory.cpu_data())[999] == 5);
     }
     stream.Synchronize();
-    device->Trim();
   };
   for (const int mode : {0, 1, 2})
     for (const bool elsewhere : {false, true}) {

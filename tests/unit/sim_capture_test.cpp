@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "ferry/error.hpp"
 #include "ferry/pooled_device.hpp"
 #include "ferry/synced_memory.hpp"
 #include "sim_fixture.hpp"
@@ -55,6 +56,19 @@ TEST_CASE("a capture on another stream survives all of Ferry's calls, in each mo
       }
     }
   }
+}
+
+TEST_CASE("memory that runs out while a capture holds the main stream up is out of memory") {
+  sim::Reset({.memory = 1024, .capture_spreads = true});
+  PooledDevice device(std::make_unique<SimDevice>(0));
+  const Stream on(device), captured(device);
+  device.Deallocate(MemoryKind::kDevice, device.Allocate(MemoryKind::kDevice, 512, on.handle()), 512,
+                    on.handle());
+  sim::BeginCapture(captured);
+  CHECK_THROWS_AS(device.Allocate(MemoryKind::kDevice, 2048, on.handle()), OutOfMemory);
+  void* const all = device.Allocate(MemoryKind::kDevice, 1024, on.handle());
+  device.Deallocate(MemoryKind::kDevice, all, 1024, on.handle());
+  sim::EndCapture(captured);
 }
 
 TEST_CASE("a call that is not safe ends the captures that its thread's mode does not exempt, and fails") {

@@ -19,7 +19,7 @@ MUTATIONS = [
     (POOL, "    own_.insert(stream);\n", "    (void)stream;\n", "a free on a stream of our own makes an event"),
     (POOL, "  LeaveStream(stream);\n", "", "the blocks of a stream that is gone wait for it"),
     (POOL, "        if (idle == nullptr) idle = ", "        idle = ", "the end of a stream makes an event for each block"),
-    (POOL, "    Trim();\n  }\n  try", "  }\n  try", "memory runs out while blocks lie free"),
+    (POOL, "    TrimAsFarAsPossible();\n  }\n  try", "  }\n  try", "memory runs out while blocks lie free"),
     (POOL, "    return AllocateExactly(kind, bytes, on);", "    throw;", "the pool refuses what fits without it"),
     (POOL, "    exact_.insert(ptr);\n", "    (void)ptr;\n", "a block is kept for larger than it is"),
     (POOL, "    const std::lock_guard lock(trimming_);\n", "", "memory runs out while another thread gives it back"),

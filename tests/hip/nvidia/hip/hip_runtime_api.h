@@ -89,6 +89,12 @@ inline hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatu
 inline hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) {
   return hipCUDAErrorTohipError(cudaStreamBeginCapture(stream, static_cast<cudaStreamCaptureMode>(mode)));
 }
+inline hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode* mode) {
+  auto its = static_cast<cudaStreamCaptureMode>(*mode);
+  const auto error = cudaThreadExchangeStreamCaptureMode(&its);
+  *mode = static_cast<hipStreamCaptureMode>(its);
+  return hipCUDAErrorTohipError(error);
+}
 inline hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
   return hipCUDAErrorTohipError(cudaStreamEndCapture(stream, graph));
 }
