@@ -27,7 +27,8 @@ function(ferry_add_library)
 endfunction()
 
 # ferry_add_test(<name> SOURCES <file>... [LABELS <label>...] [LIBRARIES <library>...] [ARGS <argument>...])
-# A Catch2 program, and a test that runs it. It may include the library's private headers.
+# A Catch2 program, and a test that runs it. It may include the library's private headers. The labels are those beside
+# the folder's.
 function(ferry_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LABELS;LIBRARIES;ARGS")
   add_executable(${name} ${arg_SOURCES})
