@@ -8,7 +8,7 @@
 
 #include "ferry/cuda.hpp"
 
-namespace ferry::gpu {
+namespace ferry::cuda {
 
 /// cuBLAS' names.
 struct BlasNames {
@@ -31,4 +31,4 @@ struct BlasNames {
   }();
 };
 
-}  // namespace ferry::gpu
+}  // namespace ferry::cuda

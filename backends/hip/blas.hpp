@@ -8,7 +8,7 @@
 
 #include "ferry/hip.hpp"
 
-namespace ferry::gpu {
+namespace ferry::hip {
 
 /// hipBLAS' names.
 struct BlasNames {
@@ -31,4 +31,4 @@ struct BlasNames {
   }();
 };
 
-}  // namespace ferry::gpu
+}  // namespace ferry::hip

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-// Stands before HIP's own in a build with FERRY_HIP_PLATFORM=nvidia: HIP's headers for NVIDIA GPUs, of 5.2 to
+// Stands before HIP's own in a build with hip-config.cmake of the folder above: HIP's headers for NVIDIA GPUs, of 5.2 to
 // 5.7, with what CUDA 13 has taken away since, under its old names.
 #include <cuda.h>
 #include <cuda_runtime_api.h>

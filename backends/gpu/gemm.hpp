@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gemm by the vendor's BLAS.
+#pragma once
+
 #include <memory>
 #include <mutex>
 #include <string>
 
 #include "backends/gpu/current_device.hpp"
 #include "backends/gpu/per_stream.hpp"
-#include "blas.hpp"  // of the picked backend: BlasNames, which are what cuBLAS calls cublas<Name>
-#include "ferry/detail/device_gemm.hpp"
 #include "ferry/error.hpp"
+#include "ferry/kernels.hpp"
 
-namespace ferry {
-namespace {
-
-using Names = gpu::BlasNames;
+/// Gemm by a vendor's BLAS. Names is that as a struct: what cuBLAS calls cublas<Name>.
+namespace ferry::gpu {
 
 /// One for each stream: its workspace may be in use until the stream has done its work. One thread at a time:
 /// no vendor says that a handle is for several.
+template <class Names>
 class Blas {
  public:
   explicit Blas(const Stream& on) : device_(on.device().properties().index) {
@@ -27,7 +26,7 @@ class Blas {
   }
   ~Blas() {
     try {
-      const gpu::CurrentDevice current(device_);
+      const CurrentDevice current(device_);
       (void)Names::Destroy(handle_);
     } catch (const Error&) {  // the driver is gone, and the handle with it
     }
@@ -42,7 +41,7 @@ class Blas {
   }
 
  private:
-  static void Check(const char* call, Names::Status status) {
+  static void Check(const char* call, typename Names::Status status) {
     if (status != Names::kSuccess)
       throw DeviceError(std::string(Names::kName) + call, static_cast<int>(status),
                         Names::StatusString(status));
@@ -50,29 +49,23 @@ class Blas {
 
   int device_;
   std::mutex mutex_;
-  Names::Handle handle_{};
+  typename Names::Handle handle_{};
 };
 
-}  // namespace
-
-/// BLAS is column-major: it sees each matrix transposed, and computes C' = op(B)' op(A)'.
-template <Real T>
-void detail::DeviceGemm(const Stream& on, Transpose transpose_a, Transpose transpose_b, int m, int n, int k,
-                        T alpha, const T* a, const T* b, T beta, T* c) {
-  const gpu::CurrentDevice current(on);
-  const auto blas = gpu::PerStream<Blas>(on, [&] { return std::make_shared<Blas>(on); });
+/// What detail::DeviceGemm is. BLAS is column-major: it sees each matrix transposed, and computes
+/// C' = op(B)' op(A)'.
+template <class Names, Real T>
+void Gemm(const Stream& on, Transpose transpose_a, Transpose transpose_b, int m, int n, int k, T alpha,
+          const T* a, const T* b, T beta, T* c) {
+  const CurrentDevice current(on);
+  const auto blas = PerStream<Blas<Names>>(on, [&] { return std::make_shared<Blas<Names>>(on); });
   const auto operation = [](Transpose t) {
     return t == Transpose::kNo ? Names::kAsItIs : Names::kTransposed;
   };
   const int lda = transpose_a == Transpose::kNo ? k : m;
   const int ldb = transpose_b == Transpose::kNo ? n : k;
-  blas->Call("Gemm", Names::kGemm<T>, operation(transpose_b), operation(transpose_a), n, m, k, &alpha, b, ldb,
-             a, lda, &beta, c, n);
+  blas->Call("Gemm", Names::template kGemm<T>, operation(transpose_b), operation(transpose_a), n, m, k,
+             &alpha, b, ldb, a, lda, &beta, c, n);
 }
 
-template void detail::DeviceGemm(const Stream&, Transpose, Transpose, int, int, int, float, const float*,
-                                 const float*, float, float*);
-template void detail::DeviceGemm(const Stream&, Transpose, Transpose, int, int, int, double, const double*,
-                                 const double*, double, double*);
-
-}  // namespace ferry
+}  // namespace ferry::gpu
