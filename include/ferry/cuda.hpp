@@ -11,6 +11,13 @@
 /// CUDA's own streams and Ferry's. Opt-in: it includes CUDA's header, which the program has to find.
 namespace ferry::cuda {
 
+// What depends on the macro has a name of its own with it: a program may have files of both kinds.
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+inline namespace default_stream_per_thread {
+#else
+inline namespace default_stream_legacy {
+#endif
+
 /// As Stream::Borrow: `stream` must outlive every memory that was accessed on it; and, if kernels of Ferry's
 /// ran on it, its device and Kokkos, which keep what they have made for it. It belongs to `device`; 0 is the
 /// default stream as this file is compiled, legacy or per thread. The one per thread is another queue in each
@@ -26,6 +33,8 @@ inline Stream Borrow(Device& device, cudaStream_t stream) {
 #endif
   return Stream::Borrow(device, StreamHandle{reinterpret_cast<std::uintptr_t>(stream)});
 }
+
+}  // inline namespace
 
 /// To launch kernels on: <<<grid, block, 0, cuda::Native(stream)>>>. The stream's device is CUDA's.
 inline cudaStream_t Native(const Stream& stream) noexcept {

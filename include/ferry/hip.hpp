@@ -11,6 +11,13 @@
 /// HIP's own streams and Ferry's. Opt-in: it includes HIP's header, which the program has to find.
 namespace ferry::hip {
 
+// What depends on the macro has a name of its own with it: a program may have files of both kinds.
+#ifdef HIP_API_PER_THREAD_DEFAULT_STREAM
+inline namespace default_stream_per_thread {
+#else
+inline namespace default_stream_legacy {
+#endif
+
 /// As Stream::Borrow: `stream` must outlive every memory that was accessed on it; and, if kernels of Ferry's
 /// ran on it, its device and Kokkos, which keep what they have made for it. It belongs to `device`; 0 is the
 /// default stream as this file is compiled, legacy or per thread. The one per thread is another queue in each
@@ -37,5 +44,7 @@ inline hipStream_t Native(const Stream& stream) noexcept {
 #endif
   return native;
 }
+
+}  // inline namespace
 
 }  // namespace ferry::hip

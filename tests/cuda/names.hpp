@@ -5,7 +5,7 @@
 
 #include "backends/cuda/cuda_runtime.hpp"
 #include "ferry/backend.hpp"
-#include "ferry/cuda.hpp"
+#include "vendor.hpp"
 
 /// CUDA's names for what tests/gpu needs beside the Runtime.
 namespace ferry::cuda {
@@ -42,7 +42,3 @@ inline cudaError_t EndCapture(cudaStream_t stream) {
 }
 
 }  // namespace ferry::cuda
-
-namespace ferry {
-namespace vendor = cuda;
-}

@@ -5,7 +5,7 @@
 
 #include "backends/hip/hip_runtime.hpp"
 #include "ferry/backend.hpp"
-#include "ferry/hip.hpp"
+#include "vendor.hpp"
 
 /// HIP's names for what tests/gpu needs beside the Runtime.
 namespace ferry::hip {
@@ -47,7 +47,3 @@ inline hipError_t EndCapture(hipStream_t stream) {
 }
 
 }  // namespace ferry::hip
-
-namespace ferry {
-namespace vendor = hip;
-}
