@@ -15,22 +15,22 @@ Place Home(const SyncedMemory& memory) {
   return Holds(memory.head(), Side::kGpu) ? Place::On(Stream::Main(device)) : Place::Cpu(device);
 }
 
-}  // namespace
-
-template <Real T>
-double detail::Sum(double (*kernel)(const Place&, std::int64_t, const T*), const SyncedMemory* memory,
-                   std::int64_t count) {
+template <class T>
+double Sum(double (*kernel)(const Place&, std::int64_t, const T*), const SyncedMemory* memory,
+           std::int64_t count) {
   if (Untouched(memory)) return 0;
   const Place place = Home(*memory);
   return kernel(place, count, place.Read<T>(*memory));
 }
 
-template <Real T>
-void detail::ScaleIn(SyncedMemory* memory, std::int64_t count, T factor) {
+template <class T>
+void ScaleIn(SyncedMemory* memory, std::int64_t count, T factor) {
   if (Untouched(memory)) return;
   const Place place = Home(*memory);
   Scale(place, count, factor, place.ReadWrite<T>(*memory));
 }
+
+}  // namespace
 
 template <class T>
 void Blob<T>::Update()
@@ -42,11 +42,51 @@ void Blob<T>::Update()
   Axpy(place, count_, T{-1}, diff, place.ReadWrite<T>(*data_));
 }
 
-#define FERRY_INSTANTIATE(T)                                                                         \
-  template double detail::Sum(double (*)(const Place&, std::int64_t, const T*), const SyncedMemory*, \
-                              std::int64_t);                                                         \
-  template void detail::ScaleIn(SyncedMemory*, std::int64_t, T);                                     \
-  template void Blob<T>::Update()
+template <class T>
+double Blob<T>::asum_data() const
+  requires Real<T>
+{
+  return Sum(Asum<T>, data_.get(), count_);
+}
+template <class T>
+double Blob<T>::asum_diff() const
+  requires Real<T>
+{
+  return Sum(Asum<T>, diff_.get(), count_);
+}
+template <class T>
+double Blob<T>::sumsq_data() const
+  requires Real<T>
+{
+  return Sum(Sumsq<T>, data_.get(), count_);
+}
+template <class T>
+double Blob<T>::sumsq_diff() const
+  requires Real<T>
+{
+  return Sum(Sumsq<T>, diff_.get(), count_);
+}
+template <class T>
+void Blob<T>::scale_data(T factor)
+  requires Real<T>
+{
+  ScaleIn(data_.get(), count_, factor);
+}
+template <class T>
+void Blob<T>::scale_diff(T factor)
+  requires Real<T>
+{
+  ScaleIn(diff_.get(), count_, factor);
+}
+
+#define FERRY_INSTANTIATE(T)                   \
+  template void Blob<T>::Update();             \
+  template double Blob<T>::asum_data() const;  \
+  template double Blob<T>::asum_diff() const;  \
+  template double Blob<T>::sumsq_data() const; \
+  template double Blob<T>::sumsq_diff() const; \
+  template void Blob<T>::scale_data(T factor); \
+  template void Blob<T>::scale_diff(T factor)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE

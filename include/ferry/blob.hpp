@@ -26,14 +26,6 @@ class BlobShape;
 namespace detail {
 class Reshaping;
 bool ShapeEquals(const Shape& shape, const BlobProto& proto);
-
-/// Mathematics on the first `count` elements of a memory, on the side where they are; both count as the GPU.
-/// Where there is none, or nobody has written it, there is nothing to do.
-template <Real T>
-double Sum(double (*kernel)(const Place&, std::int64_t, const T*), const SyncedMemory* memory,
-           std::int64_t count);
-template <Real T>
-void ScaleIn(SyncedMemory* memory, std::int64_t count, T factor);
 }  // namespace detail
 
 /// Data and diff of one shape, each in a SyncedMemory that blobs can share: Caffe's Blob.
@@ -215,35 +207,17 @@ class Blob {
     requires Real<T>;
   /// Sums of absolute values and of squares, with float64 totals.
   double asum_data() const
-    requires Real<T>
-  {
-    return detail::Sum(Asum<T>, data_.get(), count_);
-  }
+    requires Real<T>;
   double asum_diff() const
-    requires Real<T>
-  {
-    return detail::Sum(Asum<T>, diff_.get(), count_);
-  }
+    requires Real<T>;
   double sumsq_data() const
-    requires Real<T>
-  {
-    return detail::Sum(Sumsq<T>, data_.get(), count_);
-  }
+    requires Real<T>;
   double sumsq_diff() const
-    requires Real<T>
-  {
-    return detail::Sum(Sumsq<T>, diff_.get(), count_);
-  }
+    requires Real<T>;
   void scale_data(T factor)
-    requires Real<T>
-  {
-    detail::ScaleIn(data_.get(), count_, factor);
-  }
+    requires Real<T>;
   void scale_diff(T factor)
-    requires Real<T>
-  {
-    detail::ScaleIn(diff_.get(), count_, factor);
-  }
+    requires Real<T>;
 
   /// What Caffe wrote: legacy dims win over shape, and double_data over data. The diff changes if the message
   /// has one. Without `reshape` the shapes must be equal. Needs ferry/proto.hpp, here and below.

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry {
 
 /// Where bytes can be. One bit a side, so that a Head is a set of sides.

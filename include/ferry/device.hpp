@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry {
 
 enum class MemoryKind : std::uint8_t { kDevice, kPinnedHost, kManaged };

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry {
 
 /// The root of what Ferry throws, but for OutOfMemory (a std::bad_alloc) and misuse of the library by its

@@ -4,6 +4,8 @@
 #include <functional>
 #include <string_view>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry {
 
 enum class LogLevel { kTrace, kDebug, kInfo, kWarning, kError, kOff };

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry {
 
 inline constexpr int kMaxBlobAxes = 32;

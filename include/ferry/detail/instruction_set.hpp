@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry::detail {
 
 /// The library is built for the oldest x86-64; its loops are compiled for these as well, and the best is
