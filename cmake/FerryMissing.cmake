@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-2-Clause
+include_guard(GLOBAL)
+
+# ferry_missing(<package> <what> <Debian's name>... [NOTE <text>])
+# Ends the configuration: find_package has not found <package>, which is <what> to a reader. Says what to install, by the
+# names of packages.txt, and which version is here if that is too old.
+function(ferry_missing package what)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" NOTE "")
+  file(STRINGS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/packages.txt rows REGEX "^[^#]")
+  set(column 2)
+  foreach(system Debian Fedora Arch Homebrew)
+    set(names "")
+    foreach(row IN LISTS rows)
+      string(REGEX REPLACE " *[|] *" ";" row "${row}")
+      list(GET row 2 debian)
+      list(GET row ${column} name)
+      if(debian IN_LIST arg_UNPARSED_ARGUMENTS)
+        list(APPEND names ${name})
+      endif()
+    endforeach()
+    list(REMOVE_DUPLICATES names)
+    list(JOIN names " " names)
+    string(SUBSTRING "${system}      " 0 10 system)
+    string(APPEND packages "  ${system}${names}\n")
+    math(EXPR column "${column} + 1")
+  endforeach()
+
+  set(here ${${package}_VERSION} ${${package}_CONSIDERED_VERSIONS})
+  if(here)
+    set(here " There is ${here}, which is too old.")
+  elseif(${package}_NOT_FOUND_MESSAGE)
+    set(here " ${${package}_NOT_FOUND_MESSAGE}")
+  endif()
+  message(FATAL_ERROR "Ferry needs ${what}, and it was not found.${here} It is called\n${packages}"
+                      "If it is here, -DCMAKE_PREFIX_PATH=<where> says so. ${arg_NOTE}")
+endfunction()
