@@ -18,7 +18,7 @@ using ferry::DeviceProperties;
 
 struct Found {
   std::string missing;                    ///< why there are no devices
-  std::vector<DeviceProperties> devices;  ///< of those that could be made
+  std::vector<DeviceProperties> devices;  ///< those that could be described
   std::vector<std::string> errors;        ///< of those that could not
 };
 
@@ -27,7 +27,7 @@ Found Find(const Backend& backend) {
   const int count = backend.count();
   if (count == 0 && backend.missing != nullptr) found.missing = backend.missing();
   for (int index = 0; index < count; ++index) try {
-      found.devices.push_back(backend.make(index)->properties());
+      found.devices.push_back(backend.describe(index));
     } catch (const std::exception& error) {
       found.errors.push_back(backend.name + (':' + std::to_string(index)) + ": " + error.what());
     }

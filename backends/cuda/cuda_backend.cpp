@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "backends/cuda/cuda_runtime.hpp"
+#include "backends/gpu/describe.hpp"
 #include "backends/gpu/gpu_device.hpp"
 #include "backends/gpu/per_stream.hpp"
 #include "ferry/backend.hpp"
@@ -27,6 +28,7 @@ std::string Missing() {
   std::string text = cudaGetErrorString(error);
   if (error == cudaErrorInsufficientDriver)
     text += driver == 0 ? "; no driver is loaded" : "; the driver is for CUDA " + Version(driver);
+  if (error == cudaErrorStubLibrary) text += "; the toolkit's stubs are on the library path";
   return text + "; this build is for CUDA " + Version(CUDART_VERSION);
 }
 
@@ -35,6 +37,7 @@ std::string Missing() {
 extern constinit const Backend kBackend = {
     .name = CudaRuntime::kName,
     .count = Count,
+    .describe = gpu::Describe<CudaRuntime>,
     .make = [](int index) -> std::unique_ptr<Device> {
       return std::make_unique<gpu::PerStreamDevice>(std::make_unique<gpu::GpuDevice<CudaRuntime>>(index));
     },

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backends/gpu/current_gpu.hpp"
+#include "backends/gpu/describe.hpp"
 #include "backends/gpu/gpu_runtime.hpp"
 #include "backends/gpu/kept_blocks.hpp"
 #include "backends/gpu/queues.hpp"
@@ -19,11 +20,8 @@ namespace ferry::gpu {
 template <GpuRuntime Runtime>
 class GpuDevice final : public Device {
  public:
-  /// Uses nothing of the GPU yet.
-  explicit GpuDevice(int index) {
-    properties_.backend = Runtime::kName;
-    properties_.index = index;
-    Check("Describe", Runtime::Describe(index, properties_));
+  /// Makes no context: that is left to the first use.
+  explicit GpuDevice(int index) : properties_(Describe<Runtime>(index)) {
     if (properties_.memory_pools) Check("KeepFreedMemory", Runtime::KeepFreedMemory(index));
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <unistd.h>
 
+#include "backends/gpu/describe.hpp"
 #include "backends/gpu/gpu_device.hpp"
 #include "backends/gpu/per_stream.hpp"
 #include "backends/hip/hip_runtime.hpp"
@@ -39,6 +40,7 @@ std::string Missing() {
 extern constinit const Backend kBackend = {
     .name = HipRuntime::kName,
     .count = Count,
+    .describe = gpu::Describe<HipRuntime>,
     .make = [](int index) -> std::unique_ptr<Device> {
       return std::make_unique<gpu::PerStreamDevice>(std::make_unique<gpu::GpuDevice<HipRuntime>>(index));
     },

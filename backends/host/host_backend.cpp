@@ -8,6 +8,7 @@ namespace ferry::host {
 constinit const Backend kBackend = {
     .name = "host",
     .count = []() noexcept { return 1; },
+    .describe = [](int) { return HostDevice().properties(); },
     .make = [](int) -> std::unique_ptr<Device> { return std::make_unique<HostDevice>(); },
     .pooled = false,
 };

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "backends/gpu/describe.hpp"
 #include "backends/gpu/gpu_device.hpp"
 #include "machine.hpp"
 #include "sim_runtime.hpp"
@@ -21,6 +22,7 @@ constinit const Backend kBackend = {
             return 0;
           }
         },
+    .describe = gpu::Describe<SimRuntime>,
     .make = [](int index) -> std::unique_ptr<Device> {
       return std::make_unique<gpu::GpuDevice<SimRuntime>>(index);
     },

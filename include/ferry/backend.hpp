@@ -15,6 +15,9 @@ struct Backend {
   const char* name;
   /// How many devices there are; 0 where there is none, or no driver. Does not throw.
   int (*count)() noexcept;
+  /// What make(index) would have as properties(). Uses nothing of the device and makes nothing there: a look
+  /// at a GPU costs no memory on it. Throws DeviceError.
+  DeviceProperties (*describe)(int index);
   /// The bare device `index`, 0 <= index < count(), without adaptors. Throws DeviceError.
   std::unique_ptr<Device> (*make)(int index);
   /// Whether its own allocation is slow, so that MakeDevice puts a pool around it.

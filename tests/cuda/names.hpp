@@ -16,10 +16,13 @@ inline constexpr const char* kArchitecture = "sm_";
 inline constexpr bool kSaysUnified = true;
 inline bool SurvivesFailedKernels() { return true; }
 
-/// Whether these are the words of a machine without a GPU, or without a driver.
+/// Whether these are the words of a machine without a GPU, without a driver, or with the toolkit's stub of
+/// one.
 inline bool SaysWhy(const std::string& text) {
   return text.find("CUDA driver version is insufficient") != std::string::npos ||
-         text.find("no CUDA-capable device is detected") != std::string::npos;
+         text.find("no CUDA-capable device is detected") != std::string::npos ||
+         text.find("driver is a stub library; the toolkit's stubs are on the library path") !=
+             std::string::npos;
 }
 inline cudaError_t DeviceOf(const void* ptr, int* index) {
   cudaPointerAttributes attributes{};

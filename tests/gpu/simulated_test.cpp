@@ -11,16 +11,19 @@ using sim::SimRuntime;
 
 TEST_CASE("A GPU is described as it is") {
   const auto device = EachGpu();
-  const DeviceProperties& said = device->properties();
+  const int index = device->properties().index;
   DeviceProperties its;
-  REQUIRE(SimRuntime::Describe(said.index, its) == SimRuntime::kSuccess);
-  CHECK(said.backend == Runtime::kName);
-  CHECK(said.name == its.name);
-  CHECK(said.memory == its.memory);
-  CHECK(said.wavefront == its.wavefront);
-  CHECK(said.memory_pools == its.memory_pools);
-  CHECK(said.unified == (its.unified && vendor::kSaysUnified));
-  if (!its.architecture.empty()) CHECK(said.architecture == its.architecture);
+  REQUIRE(SimRuntime::Describe(index, its) == SimRuntime::kSuccess);
+  for (const DeviceProperties& said : {device->properties(), vendor::kBackend.describe(index)}) {
+    CHECK(said.backend == Runtime::kName);
+    CHECK(said.index == index);
+    CHECK(said.name == its.name);
+    CHECK(said.memory == its.memory);
+    CHECK(said.wavefront == its.wavefront);
+    CHECK(said.memory_pools == its.memory_pools);
+    CHECK(said.unified == (its.unified && vendor::kSaysUnified));
+    if (!its.architecture.empty()) CHECK(said.architecture == its.architecture);
+  }
 }
 
 TEST_CASE("A call that failed leaves no last error behind") {

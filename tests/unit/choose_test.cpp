@@ -32,15 +32,24 @@ class Numbered final : public ForwardingDevice {
   DeviceProperties properties_;
 };
 
+DeviceProperties DescribeNumbered(int number) { return Numbered(number).properties(); }
 std::unique_ptr<Device> MakeNumbered(int number) { return std::make_unique<Numbered>(number); }
 
 constexpr Backend kPresent[] = {
-    {.name = "gpu", .count = []() noexcept { return 3; }, .make = MakeNumbered},
-    {.name = "host", .count = []() noexcept { return 1; }, .make = MakeNumbered, .pooled = false},
+    {.name = "gpu", .count = []() noexcept { return 3; }, .describe = DescribeNumbered, .make = MakeNumbered},
+    {.name = "host",
+     .count = []() noexcept { return 1; },
+     .describe = DescribeNumbered,
+     .make = MakeNumbered,
+     .pooled = false},
 };
 constexpr Backend kAbsent[] = {
-    {.name = "gpu", .count = []() noexcept { return 0; }, .make = nullptr},
-    {.name = "host", .count = []() noexcept { return 1; }, .make = MakeNumbered, .pooled = false},
+    {.name = "gpu", .count = []() noexcept { return 0; }, .describe = nullptr, .make = nullptr},
+    {.name = "host",
+     .count = []() noexcept { return 1; },
+     .describe = DescribeNumbered,
+     .make = MakeNumbered,
+     .pooled = false},
 };
 
 #ifdef NDEBUG
@@ -99,6 +108,7 @@ TEST_CASE("A backend without a device is NoDevice, and the error says why where 
                        Message("no gpu device here, or no driver for it"));
   constexpr Backend kKnown[] = {{.name = "gpu",
                                  .count = []() noexcept { return 0; },
+                                 .describe = nullptr,
                                  .make = nullptr,
                                  .missing = [] { return std::string("too old a driver"); }}};
   CHECK_THROWS_MATCHES(detail::MakeDevice("gpu:1", kKnown), NoDevice,
@@ -130,6 +140,20 @@ TEST_CASE("A chosen device counts, is pooled where its backend asks for it, and 
     CHECK(Has<CheckedDevice>(*device) == kDebug);
     CHECK(Has<PooledDevice>(*device) == (std::string(name) == "gpu"));
   }
+}
+
+TEST_CASE("A backend describes its devices as it makes them") {
+  for (const Backend& backend : Backends())
+    for (int index = 0; index < backend.count(); ++index) {
+      const DeviceProperties described = backend.describe(index);
+      const auto made = backend.make(index);
+      CHECK(described.backend == backend.name);
+      CHECK(described.index == index);
+      CHECK(described.name == made->properties().name);
+      CHECK(described.memory == made->properties().memory);
+      CHECK(described.unified == made->properties().unified);
+      CHECK(described.main_stream == made->properties().main_stream);
+    }
 }
 
 TEST_CASE("host and sim are in every build") {

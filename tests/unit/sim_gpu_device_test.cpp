@@ -111,6 +111,12 @@ TEST_CASE("the backend counts and makes the machine's devices") {
   CHECK(sim::kBackend.make(2)->properties().index == 2);
 }
 
+TEST_CASE("the backend describes a device without making it current") {
+  sim::Reset({.devices = 3, .fail_at = 1, .fail_call = "SetDevice"});
+  CHECK(sim::kBackend.describe(2).index == 2);
+  CHECK_THROWS_AS(sim::kBackend.make(2), DeviceError);
+}
+
 TEST_CASE("each call that fails names itself, the code, the vendor's text and the device") {
   ForEachCall({.devices = 2}, [](const std::string& name, const auto&, const Stream&, bool) {
     INFO(name);

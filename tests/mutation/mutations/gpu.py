@@ -5,6 +5,7 @@ CURRENT = "backends/gpu/current_gpu.hpp"
 GPU = "backends/gpu/gpu_device.hpp"
 KEPT = "backends/gpu/kept_blocks.hpp"
 QUEUES = "backends/gpu/queues.hpp"
+DESCRIBE = "backends/gpu/describe.hpp"
 
 MUTATIONS = [
     (GPU, "                           : kind == CopyKind::kDeviceToHost ? Runtime::kDeviceToHost\n",
@@ -53,4 +54,9 @@ MUTATIONS = [
     (CURRENT, "      put_back_ = active && error_ == Runtime::kSuccess;", "      put_back_ = error_ == Runtime::kSuccess;",
      "a GPU that nobody uses gets a context"),
     (CURRENT, "    if (exchanged_) Exchange();", "", "a call leaves the caller's thread relaxed"),
+    (DESCRIBE, "Runtime::Describe(index, properties)", "Runtime::Describe(0, properties)",
+     "each GPU is described as the first"),
+    (DESCRIBE, "properties.index = index;", "", "each GPU has the first one's index"),
+    (DESCRIBE, "  DeviceProperties properties;\n", "  DeviceProperties properties;\n  (void)Runtime::SetDevice(index);\n",
+     "a look at a GPU makes it current"),
 ]
