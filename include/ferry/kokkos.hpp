@@ -63,8 +63,10 @@ struct LoopOn {
 /// functor(std::int64_t i) for i from 0 to n - 1, in any order and at once, queued at `place`. The functor is
 /// copied, and runs on the device: KOKKOS_LAMBDA, or a class whose operator() is a const
 /// KOKKOS_INLINE_FUNCTION. On a host it is compiled for several instruction sets, as far as it is inlined,
-/// and runs without Kokkos where that cannot be initialised. Throws DeviceError, and std::invalid_argument
-/// for n < 0. Any thread may call.
+/// and runs without Kokkos where that cannot be initialised. Where the processor has fused multiply-adds, a
+/// compiler that contracts expressions (g++ does) rounds a * b + c once, and elsewhere twice: compile the
+/// file with -ffp-contract=off for the same bits on every processor. Throws DeviceError, and
+/// std::invalid_argument for n < 0. Any thread may call.
 template <class Functor>
 void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor functor) {
   if (n < 0) throw std::invalid_argument("ferry::ParallelFor: n is negative");
