@@ -3,5 +3,5 @@
 
 // Reached by each public header, so that an older language is one error instead of hundreds.
 #if __cplusplus < 202002L
-#error "Ferry needs C++20: compile with -std=c++20 (a target that links ferry::ferry in CMake does), g++ 12 or clang 14"
+#error "Ferry needs C++20: compile with -std=c++20; a target that links ferry::ferry in CMake does"
 #endif
