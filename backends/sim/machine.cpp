@@ -106,10 +106,16 @@ Error Machine::Make(const Call& call, MemoryKind kind, std::size_t bytes, int de
                             : options.pinned_memory != 0 ? options.pinned_memory
                                                          : host_memory_;
   if (!MakeRoom(used, bytes, limit, device, lock)) return SimRuntime::kOutOfMemory;
-  made = memory.Make(kind, bytes, device, call);
+  made = memory.Make(kind, bytes, AlignmentOf(bytes), device, call);
   if (made == nullptr) return SimRuntime::kOutOfMemory;
   used += bytes;
   return SimRuntime::kSuccess;
+}
+
+/// Vendors promise kMost. Less lets a block end where its pages do, and whole elements need no more.
+std::size_t Machine::AlignmentOf(std::size_t bytes) const {
+  constexpr std::size_t kMost = 256;
+  return options.align_to_256 ? kMost : std::min(bytes & (~bytes + 1), kMost);
 }
 
 bool Machine::MakeRoom(std::size_t& used, std::size_t bytes, std::size_t limit, int device, Lock& lock) {
@@ -178,8 +184,10 @@ void Machine::Retire(const Call& call, Block& block) {
       block.kind == MemoryKind::kPinnedHost ? pinned_ : devices[static_cast<std::size_t>(block.device)].used;
   used -= block.bytes;
   std::erase_if(unseen_, [&](const Unseen& write) { return block.contains(write.target); });
-  if (!memory.Retire(block))
-    Misuse(call, "somebody wrote behind the end of the memory made by " + block.made.text());
+  const Memory::Canaries canaries = memory.Retire(block);
+  if (canaries == Memory::Canaries::kIntact) return;
+  const char* const where = canaries == Memory::Canaries::kWrittenInFront ? "in front" : "behind the end";
+  Misuse(call, std::string("somebody wrote ") + where + " of the memory made by " + block.made.text());
 }
 
 }  // namespace ferry::sim

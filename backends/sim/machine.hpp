@@ -115,6 +115,7 @@ class Machine {
   void RunKernel(const Op& op, int device, Lock& lock);
   static const char* Lacking(const Op& op);
   static void DestroyUnlocked(std::function<void()> body, Lock& lock);
+  std::size_t AlignmentOf(std::size_t bytes) const;
   bool MakeRoom(std::size_t& used, std::size_t bytes, std::size_t limit, int device, Lock& lock);
 
   struct Unseen {

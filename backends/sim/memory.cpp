@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <iterator>
 #include <system_error>
@@ -26,15 +27,31 @@ std::byte* Map(int file, std::size_t bytes, int access) {
   return static_cast<std::byte*>(p);
 }
 
+/// False where the system has no mappings left for what is to differ from its neighbours. To make it like
+/// them again needs none.
+bool Protect(std::byte* begin, std::size_t bytes, int access) { return mprotect(begin, bytes, access) == 0; }
+
+std::size_t RoundUp(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+bool IsPattern(const std::byte* begin, const std::byte* end) {
+  return begin == end || (*begin == std::byte{kPattern} &&
+                          std::memcmp(begin, begin + 1, static_cast<std::size_t>(end - begin) - 1) == 0);
+}
+
 }  // namespace
 
 Memory::Memory()
-    : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), file_(memfd_create("ferry-sim", MFD_CLOEXEC)) {
+    : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+      file_(memfd_create("ferry-sim", MFD_CLOEXEC)),
+      guarded_{2 * kSlots * page_, kReserved / 4 * 3},
+      crowd_{guarded_.end, kReserved} {
   if (file_ < 0) ThrowErrno("memfd_create");
   if (ftruncate(file_, static_cast<off_t>(kReserved)) != 0) ThrowErrno("ftruncate");
   seen_ = Map(file_, kReserved, PROT_NONE);
   work_ = Map(file_, kReserved, PROT_READ | PROT_WRITE);
-  next_ = slots_end();
+  // Here, so that no allocation needs it when mappings are short.
+  if (!Protect(seen_ + crowd_.begin, crowd_.end - crowd_.begin, PROT_READ | PROT_WRITE))
+    ThrowErrno("mprotect");
   // Each of the first pages is a mapping of its own, with a page of another kind behind: small tests live in
   // them, and to change the access of a whole mapping costs the kernel a fifth of what it costs to split one.
   for (std::size_t i = 0; i < kSlots; ++i)
@@ -43,29 +60,59 @@ Memory::Memory()
       ThrowErrno("mmap");
 }
 
-Block* Memory::Make(MemoryKind kind, std::size_t bytes, int device, const Call& call) {
+Block* Memory::Make(MemoryKind kind, std::size_t bytes, std::size_t alignment, int device, const Call& call) {
   if (bytes > kReserved / 2) return nullptr;
-  const std::size_t span = Span(bytes);
-  std::byte* const address = Place(span + page_);
-  if (address == nullptr) return nullptr;
-  used_ = std::max(used_, next_);
-  std::memset(work_ + (address - seen_), kPattern, span);
-  if (kind != MemoryKind::kDevice) mprotect(address, span, PROT_READ | PROT_WRITE);
-  return &blocks_.emplace(address, Block{address, bytes, kind, device, call}).first->second;
+  const Block wanted{nullptr, bytes, kind, device, call, nullptr, 0, false};
+  if (Block* const block = MakeGuarded(wanted, alignment)) return block;
+  return kind == MemoryKind::kDevice ? nullptr : MakeInCrowd(wanted);
 }
 
-/// From where the last block ended, and from the beginning once the end is reached.
-std::byte* Memory::Place(std::size_t span) {
-  if (span == 2 * page_ && slots_used_ < kSlots) return seen_ + span * slots_used_++;
-  for (int pass = 0; pass < 2; ++pass, next_ = slots_end()) {
-    for (auto it = blocks_.lower_bound(seen_ + next_);; ++it) {
-      const std::size_t end = it == blocks_.end() ? kReserved : static_cast<std::size_t>(it->first - seen_);
-      if (next_ + span <= end) {
-        next_ += span;
-        return seen_ + next_ - span;
+Block* Memory::MakeGuarded(const Block& wanted, std::size_t alignment) {
+  const bool host = wanted.kind != MemoryKind::kDevice;
+  if (host && host_guarded_ == kGuarded) return nullptr;
+  Block block = wanted;
+  block.span = RoundUp(block.bytes, page_);
+  block.guarded = true;
+  block.begin = block.span == page_ && slots_used_ < kSlots ? Slot() : Take(guarded_, Taken(block));
+  if (block.begin == nullptr) return nullptr;
+  block.address = block.begin + (block.span - RoundUp(block.bytes, alignment));
+  Block& made = Note(block);
+  if (!host) return &made;
+  if (!Protect(made.begin, made.span, PROT_READ | PROT_WRITE)) return blocks_.erase(block.address), nullptr;
+  ++host_guarded_;
+  return &made;
+}
+
+Block* Memory::MakeInCrowd(const Block& wanted) {
+  constexpr std::size_t kCanary = 256;  // in bytes, on either side; aligned enough for all blocks
+  Block block = wanted;
+  block.span = RoundUp(block.bytes, kCanary) + 2 * kCanary;
+  block.begin = Take(crowd_, block.span);
+  if (block.begin == nullptr) return nullptr;
+  block.address = block.begin + kCanary;
+  return &Note(block);
+}
+
+Block& Memory::Note(const Block& block) {
+  Block& noted = blocks_.emplace(block.address, block).first->second;
+  std::memset(Work(block.begin), kPattern, block.span);
+  return noted;
+}
+
+std::byte* Memory::Slot() { return seen_ + 2 * page_ * slots_used_++; }
+
+std::byte* Memory::Take(Arena& arena, std::size_t span) {
+  for (int pass = 0; pass < 2; ++pass, arena.next = arena.begin) {
+    for (auto it = blocks_.lower_bound(seen_ + arena.next);; ++it) {
+      const bool last = it == blocks_.end() || it->first >= seen_ + arena.end;
+      const std::size_t end = last ? arena.end : static_cast<std::size_t>(it->second.begin - seen_);
+      if (arena.next + span <= end) {
+        arena.next += span;
+        arena.used = std::max(arena.used, arena.next);
+        return seen_ + arena.next - span;
       }
-      if (it == blocks_.end()) break;
-      next_ = end + Span(it->second.bytes) + page_;
+      if (last) break;
+      arena.next = end + Taken(it->second);
     }
   }
   return nullptr;
@@ -78,53 +125,73 @@ Block* Memory::Find(const void* ptr) {
   return it->second.contains(ptr) ? &it->second : nullptr;
 }
 
-bool Memory::Retire(Block& block) {
+const Block* Memory::Nearest(const void* ptr) const {
+  const auto* const byte = static_cast<const std::byte*>(ptr);
+  const auto after = blocks_.upper_bound(byte);
+  const Block* const behind = after == blocks_.end() ? nullptr : &after->second;
+  if (after == blocks_.begin()) return behind;
+  const Block* const before = &std::prev(after)->second;
+  if (behind == nullptr || before->contains(ptr)) return before;
+  return byte - before->end() < behind->address - byte ? before : behind;
+}
+
+Memory::Canaries Memory::Inspect(const Block& block) const {
+  if (!IsPattern(Work(block.end()), Work(block.begin) + block.span)) return Canaries::kWrittenBehind;
+  return IsPattern(Work(block.begin), Work(block.address)) ? Canaries::kIntact : Canaries::kWrittenInFront;
+}
+
+Memory::Canaries Memory::Retire(Block& block) {
   block.live = false;
-  const std::byte* const bytes = work_ + (block.address - seen_);
-  const std::byte *const rest = bytes + block.bytes, *const end = bytes + Span(block.bytes);
-  const bool intact =
-      rest == end || (*rest == std::byte{kPattern} &&
-                      std::memcmp(rest, rest + 1, static_cast<std::size_t>(end - rest) - 1) == 0);
-  if (block.kind != MemoryKind::kDevice) mprotect(block.address, Span(block.bytes), PROT_NONE);
+  const Canaries canaries = Inspect(block);
+  if (block.kind != MemoryKind::kDevice && block.guarded) {
+    (void)Protect(block.begin, block.span, PROT_NONE);
+    --host_guarded_;
+  }
   retired_.push_back(block.address);
-  retired_bytes_ += Span(block.bytes);
+  retired_bytes_ += block.span;
   while (retired_bytes_ > kKept) {
     const auto oldest = blocks_.find(retired_.front());
     if (oldest->second.uses != 0) break;  // queued work has yet to be told
-    const std::size_t span = Span(oldest->second.bytes);
-    Discard(static_cast<std::size_t>(oldest->first - seen_), span);
-    retired_bytes_ -= span;
+    Discard(static_cast<std::size_t>(oldest->second.begin - seen_), oldest->second.span);
+    retired_bytes_ -= oldest->second.span;
     blocks_.erase(oldest);
     retired_.pop_front();
   }
-  return intact;
+  return canaries;
 }
 
+/// Where this fails, the system keeps pages that the next block there overwrites.
 void Memory::Discard(std::size_t offset, std::size_t span) {
-  fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-            static_cast<off_t>(span));
+  (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                  static_cast<off_t>(span));
 }
 
-void Memory::Open(const Block& block) {
-  if (block.kind == MemoryKind::kDevice) mprotect(block.address, Span(block.bytes), PROT_READ | PROT_WRITE);
+bool Memory::Open(const Block& block) {
+  return block.kind != MemoryKind::kDevice || Protect(block.begin, block.span, PROT_READ | PROT_WRITE);
 }
 void Memory::Close(const Block& block) {
-  if (block.kind == MemoryKind::kDevice) mprotect(block.address, Span(block.bytes), PROT_NONE);
+  if (block.kind == MemoryKind::kDevice) (void)Protect(block.begin, block.span, PROT_NONE);
 }
 
 void Memory::Clear() {
   for (const auto& [address, block] : blocks_)
-    if (block.live && block.kind != MemoryKind::kDevice)
-      mprotect(block.address, Span(block.bytes), PROT_NONE);
+    if (block.live && block.guarded && block.kind != MemoryKind::kDevice)
+      (void)Protect(block.begin, block.span, PROT_NONE);
   blocks_.clear();
   retired_.clear();
   retired_bytes_ = 0;
-  if (used_ > kKept) {
-    Discard(0, used_);
-    used_ = 0;
-  }
+  host_guarded_ = 0;
   slots_used_ = 0;
-  next_ = slots_end();
+  Forget(guarded_);
+  Forget(crowd_);
+}
+
+void Memory::Forget(Arena& arena) {
+  if (arena.used - arena.begin > kKept) {
+    Discard(arena.begin, arena.used - arena.begin);
+    arena.used = arena.begin;
+  }
+  arena.next = arena.begin;
 }
 
 }  // namespace ferry::sim

@@ -2,6 +2,7 @@
 #include "queue.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "machine.hpp"
@@ -167,7 +168,8 @@ const char* Machine::Lacking(const Op& op) {
 
 /// Without the lock: a kernel may take its time, and wait for other threads' calls.
 void Machine::RunKernel(const Op& op, int device, Lock& lock) {
-  for (const Block* block : op.uses) memory.Open(*block);
+  const bool in_reach =
+      std::all_of(op.uses.begin(), op.uses.end(), [this](const Block* block) { return memory.Open(*block); });
   Release();
   running_ = true;
   lock.unlock();
@@ -175,6 +177,7 @@ void Machine::RunKernel(const Op& op, int device, Lock& lock) {
   bool failed = true;
   in_kernel = true;
   try {
+    if (!in_reach) throw std::runtime_error("its memory needs more mappings than vm.max_map_count allows");
     op.body();
     failed = false;
   } catch (const std::exception& error) {

@@ -11,8 +11,9 @@
 
 /// A simulated GPU, for tests: the backend code of CUDA and HIP over host memory and queues. Work runs as
 /// late as the contract of Device allows, in an order drawn from a seed, so that a missing wait is seen, and
-/// seen again. Device memory is out of the host's reach: a touch of it is a segmentation fault. Fresh memory
-/// is full of 0xA5. One simulated machine a process; any thread may call.
+/// seen again. Device memory is out of the host's reach: a touch of it is a segmentation fault, and so is one
+/// behind the end of any block; stderr says before whose memory that is. Fresh memory is full of 0xA5. One
+/// simulated machine a process; any thread may call.
 namespace ferry::sim {
 
 struct Options {
@@ -43,6 +44,9 @@ struct Options {
   bool events_need_stream = false;
   /// The host's waits for events and streams are among the calls that end captures, see BeginCapture.
   bool waits_end_captures = false;
+  /// Blocks begin at multiples of 256 bytes, as vendors promise. Else a block ends right before a page that
+  /// nobody can touch, and begins at a multiple of the largest power of two up to 256 that divides its size.
+  bool align_to_256 = false;
   bool capture_spreads = false;  ///< a main stream can't be used while another one is under capture
 
   // Faults. Calls are SimRuntime's, by CUDA's names without "cuda": "MemcpyAsync". One of Malloc* fails as

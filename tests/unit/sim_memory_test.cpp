@@ -1,34 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstring>
-#include <functional>
 #include <set>
 
 #include "ferry/error.hpp"
+#include "sim_child.hpp"
 #include "sim_fixture.hpp"
 
 namespace ferry::testing {
 namespace {
 
 constexpr auto kFresh = std::byte{0xA5};
-
-/// The signal that ends a child process that does this, or 0.
-int SignalOf(const std::function<void()>& deed) {
-  const pid_t child = fork();
-  if (child == 0) {
-    std::signal(SIGSEGV, SIG_DFL);  // past Catch2's and the sanitizers' handlers
-    deed();
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
 
 TEST_CASE("the host cannot touch device memory, before a kernel and after it") {
   SimWorld world;
@@ -96,12 +79,6 @@ TEST_CASE("no address is used twice, though its memory was freed") {
     world.Free(MemoryKind::kDevice, block, world.main);
     sim::Drain();
   }
-}
-
-TEST_CASE("blocks are aligned as a GPU's are") {
-  SimWorld world;
-  for (const std::size_t bytes : {1U, 100U, 5000U})
-    CHECK(reinterpret_cast<std::uintptr_t>(world.NewDevice(world.main, bytes)) % 256 == 0);
 }
 
 TEST_CASE("more memory than stays recognizable may come and go") {

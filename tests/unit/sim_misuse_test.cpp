@@ -197,7 +197,7 @@ TEST_CASE("the use of memory after its stream-ordered free ran is reported for s
 }
 
 TEST_CASE("a kernel that writes behind the end of its memory is reported by the free") {
-  SimWorld world;
+  SimWorld world({.align_to_256 = true});
   auto* const block = world.NewDevice(world.main);
   sim::Launch(world.main, {block}, [=] { std::memset(block, 0, kBytes + 1); });
   world.Free(MemoryKind::kDevice, block, world.main);
