@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "stray_access.hpp"
+
 namespace ferry::sim {
 namespace {
 
@@ -55,6 +57,7 @@ void Machine::Reset(const Options& next, Lock& lock) {
     queues_.push_back(std::make_shared<Queue>(Queue{MainHandle(i), i, true, {"Reset", 0}}));
     by_handle_.emplace(MainHandle(i), queues_.back());
   }
+  ReportStrayAccesses(*this);
 }
 
 int Machine::device_count() {
