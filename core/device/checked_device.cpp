@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/checked_device.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -9,8 +8,6 @@
 
 namespace ferry {
 namespace {
-
-constexpr std::size_t kRemembered = 64;
 
 /// Notes what was just made; what can't be noted is unmade.
 template <class Note, class Unmake>
@@ -42,7 +39,7 @@ CheckedDevice::~CheckedDevice() {
 
 void* CheckedDevice::Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) {
   Require(bytes != 0, "Allocate", "no bytes");
-  if (kind == MemoryKind::kDevice) RequireUsable("Allocate", on);
+  if (kind == MemoryKind::kDevice) RequireStream("Allocate", on);
   void* const ptr = next().Allocate(kind, bytes, on);
   NoteOrUnmake(
       mutex_,
@@ -64,7 +61,7 @@ void CheckedDevice::RequireBlock(const char* call, MemoryKind kind, void* ptr, s
 }
 
 void CheckedDevice::Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept try {
-  if (kind == MemoryKind::kDevice) RequireUsable("Deallocate", on);
+  if (kind == MemoryKind::kDevice) RequireStream("Deallocate", on);
   RequireBlock("Deallocate", kind, ptr, bytes);
   next().Deallocate(kind, ptr, bytes, on);
 } catch (const std::exception& error) {
@@ -74,7 +71,7 @@ void CheckedDevice::Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, St
 void CheckedDevice::Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
                             std::span<const StreamHandle> users) noexcept try {
   Require(!users.empty(), "Abandon", "no user");
-  for (const StreamHandle on : users) RequireUsable("Abandon", on);
+  for (const StreamHandle on : users) RequireStream("Abandon", on);
   RequireBlock("Abandon", kind, ptr, bytes);
   next().Abandon(kind, ptr, bytes, users);
 } catch (const std::exception& error) {
@@ -84,7 +81,7 @@ void CheckedDevice::Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
 void CheckedDevice::RequireCopy(const char* call, CopyKind kind, void* dst, const void* src,
                                 std::size_t bytes, StreamHandle on) {
   const auto wrong = [](bool host) { return host ? MemoryKind::kDevice : MemoryKind::kPinnedHost; };
-  RequireUsable(call, on);
+  RequireStream(call, on);
   RequireRange(call, "dst", dst, bytes, wrong(kind == CopyKind::kDeviceToHost));
   RequireRange(call, "src", src, bytes, wrong(kind == CopyKind::kHostToDevice));
 }
@@ -95,7 +92,7 @@ void CheckedDevice::Copy(CopyKind kind, void* dst, const void* src, std::size_t 
 }
 
 void CheckedDevice::Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) {
-  RequireUsable("Fill", on);
+  RequireStream("Fill", on);
   RequireRange("Fill", "dst", dst, bytes, MemoryKind::kPinnedHost);
   next().Fill(dst, value, bytes, on);
 }
@@ -103,12 +100,7 @@ void CheckedDevice::Fill(void* dst, std::byte value, std::size_t bytes, StreamHa
 StreamHandle CheckedDevice::CreateStream() {
   const StreamHandle stream = next().CreateStream();
   NoteOrUnmake(
-      mutex_,
-      [&] {
-        streams_.insert(stream);
-        std::erase(destroyed_, stream);  // handles come again
-      },
-      [&] { next().DestroyStream(stream); });
+      mutex_, [&] { streams_.insert(stream); }, [&] { next().DestroyStream(stream); });
   return stream;
 }
 
@@ -116,8 +108,6 @@ void CheckedDevice::DestroyStream(StreamHandle stream) noexcept try {
   {
     const std::lock_guard lock(mutex_);
     Require(streams_.erase(stream) != 0, "DestroyStream", "not a stream of this device, or destroyed before");
-    destroyed_.push_back(stream);
-    if (destroyed_.size() > kRemembered) destroyed_.pop_front();
   }
   next().DestroyStream(stream);
 } catch (const std::exception& error) {
@@ -125,12 +115,12 @@ void CheckedDevice::DestroyStream(StreamHandle stream) noexcept try {
 }
 
 void CheckedDevice::Synchronize(StreamHandle stream) {
-  RequireUsable("Synchronize", stream);
+  RequireStream("Synchronize", stream);
   next().Synchronize(stream);
 }
 
 EventHandle CheckedDevice::Record(StreamHandle on) {
-  RequireUsable("Record", on);
+  RequireStream("Record", on);
   const EventHandle event = next().Record(on);
   NoteOrUnmake(
       mutex_, [&] { events_.insert(event); }, [&] { next().Release(event); });
@@ -148,7 +138,7 @@ void CheckedDevice::Release(EventHandle event) noexcept try {
 }
 
 void CheckedDevice::StreamWait(StreamHandle on, EventHandle event) {
-  RequireUsable("StreamWait", on);
+  RequireStream("StreamWait", on);
   RequireKnown("StreamWait", event);
   next().StreamWait(on, event);
 }
@@ -174,8 +164,8 @@ std::optional<EventHandle> CheckedDevice::CopyAndRecord(CopyKind kind, void* dst
 }
 
 void CheckedDevice::Order(std::span<const StreamHandle> before, StreamHandle then) {
-  for (const StreamHandle on : before) RequireUsable("Order", on);
-  RequireUsable("Order", then);
+  for (const StreamHandle on : before) RequireStream("Order", on);
+  RequireStream("Order", then);
   next().Order(before, then);
 }
 
@@ -185,11 +175,8 @@ void CheckedDevice::Require(bool kept, const char* call, const char* broken) {
   throw std::logic_error(std::string("Device::") + call + ": " + broken);
 }
 
-void CheckedDevice::RequireUsable(const char* call, StreamHandle stream) {
+void CheckedDevice::RequireStream(const char* call, StreamHandle stream) {
   Require(stream < StreamHandle::kHost, call, "not a stream's handle");
-  const std::lock_guard lock(mutex_);
-  Require(std::find(destroyed_.begin(), destroyed_.end(), stream) == destroyed_.end(), call,
-          "the stream was destroyed");
 }
 
 void CheckedDevice::RequireKnown(const char* call, EventHandle event) {

@@ -34,10 +34,11 @@ std::string Known(std::span<const Backend> backends) {
 
 std::unique_ptr<Device> Stack(std::unique_ptr<Device> device, bool pooled) {
   if (pooled) device = std::make_unique<PooledDevice>(std::move(device));
+  device = std::make_unique<StatisticsDevice>(std::move(device));
 #ifndef NDEBUG
-  device = std::make_unique<CheckedDevice>(std::move(device));
+  device = std::make_unique<CheckedDevice>(std::move(device));  // around it: what is refused is not counted
 #endif
-  return std::make_unique<StatisticsDevice>(std::move(device));
+  return device;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -17,8 +16,9 @@ namespace ferry {
 
 /// Asserts the preconditions of Device: pointers, sizes, kinds and handles are what this device gave out, and
 /// copies and fills that begin in one of its blocks end there. Memory and streams that it does not know may
-/// be somebody else's, and pass; of its own streams it remembers the last 64 that were destroyed,
-/// and takes somebody else's with such a handle for one of them.
+/// be somebody else's, and pass. So does the handle of a stream that was destroyed: vendors give it out
+/// again, perhaps to somebody who lends the new stream. The simulated GPU knows which streams there are, and
+/// reports the others (decision 0012).
 ///
 /// Misuse is counted and not passed on. A call that may throw then throws std::logic_error, which names the
 /// call; one that may not logs the same text as an error, and so does the destructor for what was not given
@@ -57,7 +57,7 @@ class CheckedDevice final : public ForwardingDevice {
   void RequireBlock(const char* call, MemoryKind kind, void* ptr, std::size_t bytes);
   void RequireCopy(const char* call, CopyKind kind, void* dst, const void* src, std::size_t bytes,
                    StreamHandle on);
-  void RequireUsable(const char* call, StreamHandle stream);
+  void RequireStream(const char* call, StreamHandle stream);
   void RequireKnown(const char* call, EventHandle event);
   void RequireRange(const char* call, const char* which, const void* ptr, std::size_t bytes,
                     MemoryKind wrong);
@@ -65,7 +65,6 @@ class CheckedDevice final : public ForwardingDevice {
   std::mutex mutex_;  ///< guards what follows; open while the next device is at work
   std::map<std::uintptr_t, Block> blocks_;
   std::set<StreamHandle> streams_;
-  std::deque<StreamHandle> destroyed_;
   std::set<EventHandle> events_;
   std::atomic<std::int64_t> misuse_count_{0};
 };

@@ -69,8 +69,8 @@ class Below final : public ForwardingDevice {
 inline std::unique_ptr<Device> MakeShielded(bool stacked) {
   std::unique_ptr<Device> device = std::make_unique<Below>(MakeSim());
   if (!stacked) return device;
-  device = std::make_unique<CheckedDevice>(std::make_unique<PooledDevice>(std::move(device)));
-  return std::make_unique<StatisticsDevice>(std::move(device));
+  device = std::make_unique<StatisticsDevice>(std::make_unique<PooledDevice>(std::move(device)));
+  return std::make_unique<CheckedDevice>(std::move(device));
 }
 
 }  // namespace ferry::testing

@@ -94,6 +94,34 @@ TEST_CASE("A copy or fill that begins in a block and leaves it is misuse") {
   device.Deallocate(kDevice, block, 32, kMain);
 }
 
+namespace {
+
+/// Allocates out of one array, so that somebody else's bytes may lie right behind a block.
+class InArray final : public ForwardingDevice {
+ public:
+  explicit InArray(std::byte* array)
+      : ForwardingDevice(std::make_unique<host::HostDevice>()), array_(array) {}
+  void* Allocate(MemoryKind, std::size_t, StreamHandle) override { return array_; }
+  void Deallocate(MemoryKind, void*, std::size_t, StreamHandle) noexcept override {}
+
+ private:
+  std::byte* array_;
+};
+
+}  // namespace
+
+TEST_CASE("Somebody else's memory right behind a block passes") {
+  std::byte array[64] = {};
+  CheckedDevice device(std::make_unique<InArray>(array));
+  void* const block = device.Allocate(kPinnedHost, 32, kMain);
+  REQUIRE(block == array);
+  device.Fill(array + 32, std::byte{1}, 32, kMain);
+  device.Copy(kDeviceToDevice, array + 48, array + 32, 16, kMain);
+  CHECK(device.misuse_count() == 0);
+  CHECK(array[63] == std::byte{1});
+  device.Deallocate(kPinnedHost, block, 32, kMain);
+}
+
 TEST_CASE("A copy whose kind is not that of its memory is misuse") {
   Checked checked;
   CheckedDevice& device = *checked.device;
@@ -135,36 +163,21 @@ TEST_CASE("Memory goes back once, as the kind and size that it was allocated as"
               [&] { device.Deallocate(kDevice, block, 32, kMain); });
 }
 
-TEST_CASE("A destroyed stream cannot be used") {
+TEST_CASE("A stream is destroyed once, by the device that made it") {
   Checked checked;
-  CheckedDevice& device = *checked.device;
-  const StreamHandle stream = device.CreateStream();
-  void* const block = device.Allocate(kDevice, 32, stream);
-  const EventHandle event = device.Record(stream);
-  device.DestroyStream(stream);
-  const std::string destroyed = ": the stream was destroyed";
-  CheckMisuse(checked, "Allocate" + destroyed, [&] { device.Allocate(kDevice, 32, stream); });
-  CheckMisuse(checked, "Copy" + destroyed,
-              [&] { device.Copy(kHostToDevice, block, checked.host, 1, stream); });
-  CheckMisuse(checked, "Fill" + destroyed, [&] { device.Fill(block, std::byte{}, 1, stream); });
-  CheckMisuse(checked, "Synchronize" + destroyed, [&] { device.Synchronize(stream); });
-  CheckMisuse(checked, "Record" + destroyed, [&] { device.Record(stream); });
-  CheckMisuse(checked, "StreamWait" + destroyed, [&] { device.StreamWait(stream, event); });
-  CheckLogged(checked, "Deallocate" + destroyed, [&] { device.Deallocate(kDevice, block, 32, stream); });
-  CheckLogged(checked, "DestroyStream: not a stream of this device, or destroyed before",
-              [&] { device.DestroyStream(stream); });
-  device.HostWait(event);
-  device.Release(event);
-  device.Deallocate(kDevice, block, 32, kMain);
+  const StreamHandle stream = checked.device->CreateStream();
+  checked.device->DestroyStream(stream);
+  for (const StreamHandle handle : {stream, kMain, StreamHandle{12345}})
+    CheckLogged(checked, "DestroyStream: not a stream of this device, or destroyed before",
+                [&] { checked.device->DestroyStream(handle); });
 }
 
 TEST_CASE("Where the host uses memory, the stream is ignored") {
   Checked checked;
   CheckedDevice& device = *checked.device;
-  const StreamHandle stream = device.CreateStream();
-  device.DestroyStream(stream);
+  constexpr StreamHandle kNone = StreamHandle::kNone;
   for (const MemoryKind kind : {kPinnedHost, kManaged})
-    device.Deallocate(kind, device.Allocate(kind, 32, stream), 32, stream);
+    device.Deallocate(kind, device.Allocate(kind, 32, kNone), 32, kNone);
   CHECK(device.misuse_count() == 0);
 }
 
@@ -179,12 +192,30 @@ TEST_CASE("Somebody else's streams and memory pass") {
   CHECK(checked.device->misuse_count() == 0);
 }
 
+namespace {
+
+/// Every call that takes a stream, with one that is none.
+void CheckEachUse(Checked& checked, StreamHandle handle) {
+  CheckedDevice& device = *checked.device;
+  void* const block = device.Allocate(kDevice, 32, kMain);
+  const EventHandle event = device.Record(kMain);
+  const std::string none = ": not a stream's handle";
+  CheckMisuse(checked, "Allocate" + none, [&] { device.Allocate(kDevice, 32, handle); });
+  CheckMisuse(checked, "Copy" + none, [&] { device.Copy(kHostToDevice, block, checked.host, 1, handle); });
+  CheckMisuse(checked, "Fill" + none, [&] { device.Fill(block, std::byte{}, 1, handle); });
+  CheckMisuse(checked, "Synchronize" + none, [&] { device.Synchronize(handle); });
+  CheckMisuse(checked, "Record" + none, [&] { device.Record(handle); });
+  CheckMisuse(checked, "StreamWait" + none, [&] { device.StreamWait(handle, event); });
+  CheckLogged(checked, "Deallocate" + none, [&] { device.Deallocate(kDevice, block, 32, handle); });
+  device.Release(event);
+  device.Deallocate(kDevice, block, 32, kMain);
+}
+
+}  // namespace
+
 TEST_CASE("What is no stream's handle is misuse") {
   Checked checked;
-  for (const StreamHandle handle : {StreamHandle::kHost, StreamHandle::kNone})
-    CheckMisuse(checked, "Synchronize: not a stream's handle", [&] { checked.device->Synchronize(handle); });
-  CheckLogged(checked, "DestroyStream: not a stream of this device, or destroyed before",
-              [&] { checked.device->DestroyStream(kMain); });
+  for (const StreamHandle handle : {StreamHandle::kHost, StreamHandle::kNone}) CheckEachUse(checked, handle);
 }
 
 TEST_CASE("An event is this device's, and released once") {
@@ -216,6 +247,24 @@ TEST_CASE("A handle that comes again is a new stream") {
     stream.Synchronize();
   }
   CHECK(device.misuse_count() == 0);
+}
+
+TEST_CASE("A handle that comes again may be the stream of somebody else, who lends it") {
+  CheckedDevice device(std::make_unique<OneHandle>(std::make_unique<host::HostDevice>()));
+  StreamHandle handle{};
+  {
+    const Stream ours(device);
+    handle = ours.handle();
+  }
+  const Stream theirs = Stream::Borrow(device, handle);
+  char bytes[16] = {};
+  device.Fill(bytes, std::byte{1}, 8, theirs.handle());
+  device.Copy(kDeviceToDevice, bytes + 8, bytes, 8, theirs.handle());
+  Event(theirs).StreamWait(theirs);
+  theirs.Synchronize();
+  device.Deallocate(kDevice, device.Allocate(kDevice, 32, handle), 32, handle);
+  CHECK(device.misuse_count() == 0);
+  CHECK(bytes[15] == 1);
 }
 
 TEST_CASE("What is not given back is an error at the device's end") {

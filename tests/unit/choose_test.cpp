@@ -9,6 +9,7 @@
 #include "backends/host/host_device.hpp"
 #include "ferry/checked_device.hpp"
 #include "ferry/error.hpp"
+#include "ferry/log.hpp"
 #include "ferry/pooled_device.hpp"
 #include "ferry/statistics_device.hpp"
 
@@ -154,6 +155,20 @@ TEST_CASE("A backend describes its devices as it makes them") {
       CHECK(described.unified == made->properties().unified);
       CHECK(described.main_stream == made->properties().main_stream);
     }
+}
+
+TEST_CASE("What a chosen device refuses, it does not count") {
+  if (!kDebug) SKIP("nothing is refused");
+  SetLogSink([](LogLevel, std::string_view) {});
+  const auto device = detail::MakeDevice("host", kPresent);
+  const StreamHandle main = device->properties().main_stream;
+  void* const block = device->Allocate(MemoryKind::kDevice, 32, main);
+  device->Deallocate(MemoryKind::kDevice, block, 31, main);
+  CHECK(GetStatistics(*device).live_bytes == 32);
+  device->Deallocate(MemoryKind::kDevice, block, 32, main);
+  device->Deallocate(MemoryKind::kDevice, block, 32, main);
+  CHECK(GetStatistics(*device).live_bytes == 0);
+  SetLogSink({});
 }
 
 TEST_CASE("host and sim are in every build") {

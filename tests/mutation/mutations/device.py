@@ -3,6 +3,8 @@
 
 POOL = "core/device/pooled_device.cpp"
 CHECKED = "core/device/checked_device.cpp"
+CHOOSE = "core/device/choose.cpp"
+STATISTICS = "core/device/statistics_device.cpp"
 
 MUTATIONS = [
     # The pool.
@@ -31,6 +33,18 @@ MUTATIONS = [
      "if (block.idle) OrderBefore(main, {block, shelf.on});",
      "a block that cannot be ordered is given back with work on it"),
     (POOL, "rounded ? ClassOf(bytes).bytes : bytes, users", "bytes, users", "an abandoned block goes back smaller than it is"),
+
+    # Checks and statistics.
+    (CHECKED, "if (offset >= it->second.bytes) return;", "if (offset > it->second.bytes) return;",
+     "memory right behind a block is taken for a part of it"),
+    (CHECKED, "bytes <= it->second.bytes - offset", "bytes <= it->second.bytes", "a copy may end behind its block"),
+    (CHECKED, "streams_.erase(stream) != 0", "streams_.contains(stream)", "a stream may be destroyed twice"),
+    (CHECKED, "  Require(stream < StreamHandle::kHost,", "  Require(stream <= StreamHandle::kNone,",
+     "what is no stream passes"),
+    (CHOOSE, "make_unique<CheckedDevice>(std::move(device));",
+     "make_unique<StatisticsDevice>(std::make_unique<CheckedDevice>(std::move(device)));",
+     "what is refused is counted"),
+    (STATISTICS, "    statistics_.live_bytes -= bytes;", "    (void)bytes;", "live bytes never fall"),
 
     # No host memory.
     (CHECKED, "    unmake();\n", "    (void)unmake;\n", "what cannot be noted is lost"),
