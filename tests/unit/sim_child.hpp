@@ -29,6 +29,7 @@ inline Ended InChild(const std::function<void()>& deed) {
     dup2(pipe_ends[1], STDERR_FILENO);
     close(pipe_ends[0]);
     std::signal(SIGSEGV, SIG_DFL);
+    alarm(30);  // one that hangs ends, too
     deed();
     _exit(0);
   }
