@@ -43,10 +43,12 @@ void Machine::Reset(const Options& next, Lock& lock) {
   ThreadCaptureMode() = SimRuntime::kCaptureGlobal;
   options = next;
   report = {};
-  events.clear();
+  events_.clear();
   queues_.clear();
+  unfinished_.clear();
   by_handle_.clear();
-  given_back_.clear();
+  stream_handles_.Retire();
+  event_handles_.Retire();
   memory.Clear();
   unseen_.clear();
   devices.assign(static_cast<std::size_t>(std::max(1, options.devices)), {});
@@ -75,7 +77,7 @@ Report Machine::Inspect() const {
     if (!queue->main) result.leaks.push_back(queue->made.text() + ": a stream");
   result.contexts = static_cast<int>(std::count_if(devices.begin(), devices.end(),
                                                    [](const DeviceState& device) { return device.context; }));
-  for (const auto& [handle, event] : events) result.leaks.push_back(event.made.text() + ": an event");
+  for (const auto& [handle, event] : events_) result.leaks.push_back(event.made.text() + ": an event");
   return result;
 }
 

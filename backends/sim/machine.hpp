@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "ferry/sim.hpp"
+#include "handles.hpp"
 #include "memory.hpp"
 #include "queue.hpp"
 #include "sim_runtime.hpp"
@@ -73,7 +75,8 @@ class Machine {
   void Release();
 
   // Queues.
-  std::shared_ptr<Queue> MakeQueue(int device, const Call& call);
+  /// Finishes the work of destroyed streams where there are many of those.
+  std::shared_ptr<Queue> MakeQueue(int device, const Call& call, Lock& lock);
   /// The queue of a stream that `call` may use now, or nullptr and a misuse. With `device`, of that device.
   std::shared_ptr<Queue> Get(const Call& call, std::uintptr_t stream, std::optional<int> device);
   /// False too for what is no stream: the call that uses it will be told.
@@ -86,8 +89,15 @@ class Machine {
   void RunUntil(const Position& target, Lock& lock);
   void RunAll(std::optional<int> device, Lock& lock);
   void Destroy(Queue& queue);
+  /// Not recorded yet.
+  std::uintptr_t MakeEvent(int device, const Call& call);
+  /// An event, or nullptr and a misuse.
+  EventState* FindEvent(const Call& call, std::uintptr_t event);
+  void DestroyEvent(std::uintptr_t event);
   /// Where an event was recorded, or nothing and a misuse.
   std::optional<Position> PointOf(const Call& call, std::uintptr_t event);
+  /// How many queues there are, destroyed ones with work left among them.
+  std::size_t queue_count() const { return queues_.size(); }
 
   /// The calling thread's current device.
   DeviceState& Current();
@@ -96,10 +106,8 @@ class Machine {
   Options options;
   Report report;
   std::vector<DeviceState> devices;
-  std::map<std::uintptr_t, EventState> events;
   Memory memory;
 
-  std::uintptr_t NewHandle() { return last_handle_ += 16; }
   static std::uintptr_t MainHandle(int device) { return static_cast<std::uintptr_t>(device) * 2 + 1; }
   bool Has(int device) const { return device >= 0 && static_cast<std::size_t>(device) < devices.size(); }
   int device_count();
@@ -130,10 +138,11 @@ class Machine {
   long serial_ = 0;
   bool running_ = false;  ///< a kernel runs, with the lock open
   std::condition_variable ran_;
-  std::uintptr_t last_handle_ = 0x10000;
-  std::vector<std::uintptr_t> given_back_;  ///< handles of destroyed streams
+  Handles stream_handles_{0x10000}, event_handles_{0x10010};
+  std::map<std::uintptr_t, EventState> events_;
   std::map<std::uintptr_t, std::shared_ptr<Queue>> by_handle_;
-  std::vector<std::shared_ptr<Queue>> queues_;  ///< those in use, and destroyed ones with work left
+  std::vector<std::shared_ptr<Queue>> queues_;     ///< those in use, and destroyed ones with work left
+  std::deque<std::shared_ptr<Queue>> unfinished_;  ///< the destroyed ones, oldest first, finished or not
 };
 
 /// Whether the calling thread is inside a kernel.

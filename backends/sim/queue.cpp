@@ -11,6 +11,8 @@ namespace ferry::sim {
 namespace {
 
 thread_local bool in_kernel = false;
+/// Destroyed streams whose work may be left undone: a program may make and drop streams for ever.
+constexpr std::size_t kMostUnfinished = 64;
 
 }  // namespace
 
@@ -24,16 +26,13 @@ std::uint64_t Machine::Random() {
   return z ^ (z >> 31);
 }
 
-/// A driver may give a handle again as soon as it has it back, and then old notes of it seem to fit; or
-/// never, and then the use of an old one is seen. Both must be met.
-std::shared_ptr<Queue> Machine::MakeQueue(int device, const Call& call) {
-  std::uintptr_t handle;
-  if (!given_back_.empty() && Random() % 2 == 0) {
-    handle = given_back_.back();
-    given_back_.pop_back();
-  } else {
-    handle = NewHandle();
+std::shared_ptr<Queue> Machine::MakeQueue(int device, const Call& call, Lock& lock) {
+  while (unfinished_.size() > kMostUnfinished) {
+    const auto oldest = unfinished_.front();
+    unfinished_.pop_front();
+    RunUntil({oldest, oldest->queued}, lock);
   }
+  const std::uintptr_t handle = stream_handles_.Make(Random() % 2 == 0);
   queues_.push_back(std::make_shared<Queue>(Queue{handle, device, false, call}));
   by_handle_.emplace(handle, queues_.back());
   return queues_.back();
@@ -42,16 +41,19 @@ std::shared_ptr<Queue> Machine::MakeQueue(int device, const Call& call) {
 void Machine::Destroy(Queue& queue) {
   queue.destroyed = true;
   queue.capturing = false;
-  given_back_.push_back(queue.handle);
-  by_handle_.erase(queue.handle);
-  if (queue.done == queue.queued) std::erase_if(queues_, [&](const auto& q) { return q.get() == &queue; });
+  stream_handles_.GiveBack(queue.handle);
+  const auto it = by_handle_.find(queue.handle);
+  if (queue.done == queue.queued)
+    std::erase(queues_, it->second);
+  else
+    unfinished_.push_back(it->second);
+  by_handle_.erase(it);
 }
 
 std::shared_ptr<Queue> Machine::Get(const Call& call, std::uintptr_t stream, std::optional<int> device) {
   const auto it = by_handle_.find(stream);
   if (it == by_handle_.end()) {
-    const bool old = std::find(given_back_.begin(), given_back_.end(), stream) != given_back_.end();
-    Misuse(call, old ? "a stream that was destroyed" : "not a stream");
+    Misuse(call, stream_handles_.WasMade(stream) ? "a stream that was destroyed" : "not a stream");
     return nullptr;
   }
   const auto& queue = it->second;
@@ -87,11 +89,26 @@ Error Machine::EndUnsafeCaptures(const Call& call) {
                : SimRuntime::kSuccess;
 }
 
+std::uintptr_t Machine::MakeEvent(int device, const Call& call) {
+  const std::uintptr_t handle = event_handles_.Make(Random() % 2 == 0);
+  events_.emplace(handle, EventState{device, call});
+  return handle;
+}
+Machine::EventState* Machine::FindEvent(const Call& call, std::uintptr_t event) {
+  const auto it = events_.find(event);
+  if (it != events_.end()) return &it->second;
+  Misuse(call, event_handles_.WasMade(event) ? "an event that was destroyed" : "not an event");
+  return nullptr;
+}
+void Machine::DestroyEvent(std::uintptr_t event) {
+  events_.erase(event);
+  event_handles_.GiveBack(event);
+}
 std::optional<Position> Machine::PointOf(const Call& call, std::uintptr_t event) {
-  const auto it = events.find(event);
-  if (it != events.end() && it->second.at) return it->second.at;
-  Misuse(call, it == events.end() ? "not an event" : "an event that was never recorded");
-  return std::nullopt;
+  const EventState* const found = FindEvent(call, event);
+  if (found == nullptr) return std::nullopt;
+  if (!found->at) Misuse(call, "an event that was never recorded");
+  return found->at;
 }
 
 Position Machine::Push(const std::shared_ptr<Queue>& queue, Op op) {

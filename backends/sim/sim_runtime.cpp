@@ -233,8 +233,8 @@ SimRuntime::Error SimRuntime::MemsetAsync(void* dst, int value, std::size_t byte
 }
 
 SimRuntime::Error SimRuntime::StreamCreate(Stream* stream) {
-  return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock&) {
-    *stream = reinterpret_cast<Stream>(machine().MakeQueue(CurrentDevice(), call)->handle);
+  return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock& lock) {
+    *stream = reinterpret_cast<Stream>(machine().MakeQueue(CurrentDevice(), call, lock)->handle);
     return kSuccess;
   });
 }
@@ -296,9 +296,7 @@ SimRuntime::Error SimRuntime::ThreadExchangeStreamCaptureMode(CaptureMode* mode)
 
 SimRuntime::Error SimRuntime::EventCreate(Event* event) {
   return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock&) {
-    const std::uintptr_t handle = machine().NewHandle();
-    machine().events.emplace(handle, Machine::EventState{CurrentDevice(), call});
-    *event = reinterpret_cast<Event>(handle);
+    *event = reinterpret_cast<Event>(machine().MakeEvent(CurrentDevice(), call));
     return kSuccess;
   });
 }
@@ -306,18 +304,18 @@ SimRuntime::Error SimRuntime::EventRecord(Event event, Stream on) {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock&) {
     const auto queue = Ready(call, on);
     if (queue == nullptr) return kInvalidHandle;
-    const auto it = machine().events.find(Number(event));
-    if (it == machine().events.end()) return machine().Misuse(call, "not an event", kInvalidHandle);
-    if (it->second.device != queue->device)
+    Machine::EventState* const found = machine().FindEvent(call, Number(event));
+    if (found == nullptr) return kInvalidHandle;
+    if (found->device != queue->device)
       return machine().Misuse(call, "an event of another device than the stream", kInvalidHandle);
-    it->second.at = Position{queue, queue->queued};
+    found->at = Position{queue, queue->queued};
     return kSuccess;
   });
 }
 SimRuntime::Error SimRuntime::EventDestroy(Event event) {
   return Enter(__func__, Faults::kGivesBack, [&](const Call& call, Lock&) {
-    if (machine().events.erase(Number(event)) == 0)
-      return machine().Misuse(call, "not an event", kInvalidHandle);
+    if (machine().FindEvent(call, Number(event)) == nullptr) return kInvalidHandle;
+    machine().DestroyEvent(Number(event));
     return kSuccess;
   });
 }

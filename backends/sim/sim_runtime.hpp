@@ -30,7 +30,7 @@ struct SimRuntime {
   static constexpr bool kHostWaitsEndCaptures = true;
   enum CaptureMode { kCaptureGlobal, kCaptureThreadLocal, kCaptureRelaxed };
   using Stream = struct StreamNumber*;  ///< a number, never dereferenced; the same one may come again
-  using Event = struct EventNumber*;    ///< a number that never comes again
+  using Event = struct EventNumber*;    ///< the same
 
   static const char* GetErrorName(Error error) noexcept;
   static const char* GetErrorString(Error error) noexcept;
