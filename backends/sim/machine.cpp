@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "stray_access.hpp"
@@ -14,6 +15,8 @@ namespace {
 
 thread_local int current_device = 0;
 thread_local SimRuntime::CaptureMode capture_mode = SimRuntime::kCaptureGlobal;
+
+bool Allocates(const Call& call) { return std::string_view(call.name).starts_with("Malloc"); }
 
 }  // namespace
 
@@ -85,16 +88,25 @@ Call Machine::Begin(const char* name, Faults faults) {
   const bool counted = faults == Faults::kEither || faults == Faults::kInstead;
   if (counted) ++serial_;
   ++report.runtime_calls;
-  if (options.fail_call.empty() ? counted : options.fail_call == name) ++report.calls;
-  return {name, serial_, counted};
+  const Call call{name, serial_, counted};
+  if (Counts(call)) ++report.calls;
+  return call;
 }
 
-Error Machine::Injected(const Call& call) const {
+bool Machine::Counts(const Call& call) const {
+  const std::string& which = options.fail_call;
+  return which.empty()           ? call.counted
+         : which == "any"        ? true
+         : which == "allocation" ? Allocates(call)
+                                 : which == call.name;
+}
+
+Error Machine::Injected(const Call& call) {
   const bool dead = options.fail_forever && options.fail_at != 0 && report.calls >= options.fail_at;
-  const bool strikes = report.calls == options.fail_at && options.fail_at != 0 &&
-                       (options.fail_call.empty() ? call.counted : options.fail_call == call.name);
+  const bool strikes = report.calls == options.fail_at && options.fail_at != 0 && Counts(call);
   if (!dead && !strikes) return SimRuntime::kSuccess;
-  return std::string(call.name).starts_with("Malloc") ? SimRuntime::kOutOfMemory : SimRuntime::kInjected;
+  ++report.faults;
+  return Allocates(call) ? SimRuntime::kOutOfMemory : SimRuntime::kInjected;
 }
 
 Error Machine::Misuse(const Call& call, const std::string& what, Error error) {

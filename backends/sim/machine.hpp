@@ -27,8 +27,8 @@ using Lock = std::unique_lock<std::mutex>;
 enum class Faults {
   kEither,     ///< instead of the call's work, or after it
   kInstead,    ///< only instead: there is nothing to do, or nobody could give back what the call made
-  kGivesBack,  ///< counted only by name, for nobody reports it; after a kernel failed, it still gives back
-  kQuery,      ///< counted only by name; says nothing of kernels
+  kGivesBack,  ///< counted only if asked for, as nobody reports it; after a kernel failed, still gives back
+  kQuery,      ///< counted only if asked for; says nothing of kernels
 };
 
 /// The simulated machine behind SimRuntime and ferry/sim.hpp. There is one, behind one lock, which every
@@ -55,7 +55,7 @@ class Machine {
   // Calls, their faults, and what is wrong with them.
   Call Begin(const char* name, Faults faults);
   /// What the call that just began is to fail with, or kSuccess.
-  Error Injected(const Call& call) const;
+  Error Injected(const Call& call);
   Error Misuse(const Call& call, const std::string& what, Error error = SimRuntime::kInvalidValue);
 
   // Memory.
@@ -117,6 +117,7 @@ class Machine {
   Machine();
 
   std::uint64_t Random();
+  bool Counts(const Call& call) const;
   static std::shared_ptr<Queue> NeededFor(const Position& target);
   std::shared_ptr<Queue> AnyRunnable();
   void RunFront(const std::shared_ptr<Queue>& queue, Lock& lock);

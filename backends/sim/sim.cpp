@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/sim.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "ferry/error.hpp"
@@ -17,9 +22,19 @@ void Throw(const char* call, Error error) {
                     std::string(SimRuntime::GetErrorName(error)) + ", " + SimRuntime::GetErrorString(error));
 }
 
+void RequireCalls(const std::string& which) {
+  if (which.empty() || which == "any" || which == "allocation") return;
+  if (std::find(std::begin(kCalls), std::end(kCalls), which) != std::end(kCalls)) return;
+  std::string text = "ferry::sim::Reset: fail_call \"" + which +
+                     "\" is no call. It may be empty, \"any\", \"allocation\" or one of";
+  for (const std::string_view name : kCalls) text.append(" ").append(name);
+  throw std::invalid_argument(text);
+}
+
 }  // namespace
 
 void Reset(const Options& options) {
+  RequireCalls(options.fail_call);
   Lock lock(Machine::The().mutex);
   Machine::The().Reset(options, lock);
 }

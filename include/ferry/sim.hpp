@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ferry/stream.hpp"
@@ -15,6 +16,18 @@
 /// behind the end of any block; stderr says before whose memory that is. Fresh memory is full of 0xA5. One
 /// simulated machine a process; any thread may call.
 namespace ferry::sim {
+
+/// Names of the calls that a fault can strike: the runtime's, CUDA's without "cuda", and those of this
+/// header.
+// clang-format off
+inline constexpr std::string_view kCalls[] = {
+    "GetDevice", "SetDevice", "DeviceSynchronize", "Describe",
+    "Malloc", "MallocAsync", "MallocHost", "MallocManaged", "Free", "FreeAsync", "FreeHost",
+    "MemcpyAsync", "MemsetAsync", "Launch",
+    "StreamCreate", "StreamDestroy", "StreamQuery", "StreamSynchronize", "StreamWaitEvent",
+    "StreamIsCapturing", "BeginCapture", "EndCapture",
+    "EventCreate", "EventDestroy", "EventRecord", "EventSynchronize"};
+// clang-format on
 
 struct Options {
   std::uint64_t seed = 0;
@@ -49,11 +62,12 @@ struct Options {
   bool align_to_256 = false;
   bool capture_spreads = false;  ///< a main stream can't be used while another one is under capture
 
-  // Faults. Calls are SimRuntime's, by CUDA's names without "cuda": "MemcpyAsync". One of Malloc* fails as
-  // out of memory. What gives back (Free*, *Destroy) or asks (GetDevice, SetDevice, Describe,
-  // StreamIsCapturing) and Launch count only when they are named.
-  long fail_at = 0;            ///< the n-th call fails, counted from 1; 0: none
-  std::string fail_call = {};  ///< count only calls of this name
+  // Faults. An allocation fails as out of memory.
+  long fail_at = 0;  ///< the n-th call that counts fails, counted from 1; 0: none
+  /// Which calls count: those of one name, of kCalls; "allocation": those that allocate; "any": all; and if
+  /// empty all except those that give back (Free*, *Destroy) or ask (GetDevice, SetDevice, Describe,
+  /// StreamIsCapturing), launches and captures.
+  std::string fail_call = {};
   bool fail_late = false;  ///< the failing call has done its work, as when a vendor reports an older error;
                            ///< not of calls that make something: nobody could give that back
   bool fail_forever = false;  ///< and so does every call after it, of any name: a driver that is gone
@@ -64,13 +78,15 @@ struct Report {
   std::vector<std::string> leaks;   ///< blocks, streams and events not given back, and who made them
   std::vector<std::string> kernel_errors;  ///< what failed kernels threw
   long calls = 0;                          ///< that Options::fail_at counts
+  long faults = 0;                         ///< calls that Options::fail_at has made fail
   long copies = 0;
   long host_waits = 0;
   long runtime_calls = 0;  ///< of any kind
   int contexts = 0;        ///< GPUs that were used or made current, each of which would hold memory for that
 };
 
-/// A new machine. Nothing of the old one may be used any more, devices included.
+/// A new machine. Nothing of the old one may be used any more, devices included. Throws
+/// std::invalid_argument for a fail_call that is none; then the old machine stays.
 void Reset(const Options& options = {});
 
 /// Queues a "kernel". `touches` are the blocks that it may dereference while it runs, one kernel at a time,

@@ -70,6 +70,111 @@ TEST_CASE("only calls of the named kind count") {
   CHECK(sim::Inspect().calls == 2);
 }
 
+/// A program that makes each call of kCalls that this machine has; what it meets does not stop it.
+void CallEverything() {
+  const auto attempt = [](auto call) {
+    try {
+      call();
+    } catch (const std::exception&) {
+    }
+  };
+  attempt([&] {
+    SimDevice device{0}, second{1};
+    const Stream main = Stream::Main(device);
+    attempt([&] { (void)Stream(second); });
+    for (const auto kind : {MemoryKind::kDevice, MemoryKind::kPinnedHost, MemoryKind::kManaged})
+      attempt([&] {
+        device.Deallocate(kind, device.Allocate(kind, kBytes, main.handle()), kBytes, main.handle());
+      });
+    attempt([&] {
+      void* const block = device.Allocate(MemoryKind::kDevice, kBytes, main.handle());
+      attempt([&] { device.Fill(block, {}, kBytes, main.handle()); });
+      char host[kBytes] = {};
+      attempt([&] { device.Copy(CopyKind::kHostToDevice, block, host, kBytes, main.handle()); });
+      device.Deallocate(MemoryKind::kDevice, block, kBytes, main.handle());
+    });
+    attempt([&] {
+      const Event point(main);
+      attempt([&] { point.StreamWait(main); });
+      attempt([&] { point.HostWait(); });
+    });
+    attempt([&] { main.Synchronize(); });
+    attempt([&] { sim::Launch(main, {}, [] {}); });
+    attempt([&] {
+      const Stream captured(device);
+      attempt([&] { sim::BeginCapture(captured); });
+      attempt([&] { sim::EndCapture(captured); });
+    });
+    (void)SimRuntime::StreamQuery(reinterpret_cast<SimRuntime::Stream>(main.handle()));
+    (void)SimRuntime::DeviceSynchronize();
+    (void)SimRuntime::GetLastError();
+  });
+}
+
+TEST_CASE("a fault can strike each call that there is a name for") {
+  for (const std::string_view name : sim::kCalls) {
+    sim::Reset(
+        {.devices = 2, .memory_pools = name != "Malloc", .fail_at = 1, .fail_call = std::string(name)});
+    CallEverything();
+    INFO(name);
+    CHECK(sim::Inspect().faults == 1);
+  }
+}
+
+TEST_CASE("the n-th call of any kind can fail, whatever it is") {
+  const long all = [] {
+    sim::Reset({.devices = 2, .fail_call = "any"});
+    CallEverything();
+    return sim::Inspect().calls;
+  }();
+  CHECK(all > 50);
+  for (long n = 1; n <= all; ++n) {
+    sim::Reset({.devices = 2, .fail_at = n, .fail_call = "any"});
+    CallEverything();
+    CHECK(sim::Inspect().faults == 1);
+  }
+}
+
+TEST_CASE("the n-th allocation can fail, of whatever kind") {
+  for (long n = 1; n <= 3; ++n) {
+    SimWorld world({.fail_at = n, .fail_call = "allocation"});
+    long made = 0;
+    for (const auto kind : {MemoryKind::kDevice, MemoryKind::kPinnedHost, MemoryKind::kManaged}) try {
+        world.device.Allocate(kind, kBytes, world.main.handle());
+        ++made;
+      } catch (const OutOfMemory&) {
+        CHECK(made == n - 1);
+      }
+    CHECK(made == 2);
+    CHECK(sim::Inspect().calls == 3);
+  }
+}
+
+TEST_CASE("a fault in a call that there is not is refused, and the machine stays") {
+  SimWorld world({.fail_at = 1, .fail_call = "Launch"});
+  try {
+    sim::Reset({.fail_at = 1, .fail_call = "MemcpyAsyn"});
+    FAIL("there is no such call");
+  } catch (const std::invalid_argument& error) {
+    CHECK(Contains(error.what(), "fail_call \"MemcpyAsyn\" is no call"));
+    CHECK(Contains(error.what(), " MemcpyAsync"));
+  }
+  CHECK_THROWS_AS(sim::Launch(world.main, {}, [] {}), DeviceError);
+}
+
+TEST_CASE("a report says whether the fault came") {
+  for (const bool late : {false, true}) {
+    SimWorld world({.fail_at = 2, .fail_call = "MemsetAsync", .fail_late = late});
+    auto* const block = world.NewDevice(world.main);
+    world.device.Fill(block, {}, kBytes, world.main.handle());
+    CHECK(sim::Inspect().faults == 0);
+    CHECK_THROWS_AS(world.device.Fill(block, {}, kBytes, world.main.handle()), DeviceError);
+    CHECK(sim::Inspect().faults == 1);
+    world.device.Fill(block, {}, kBytes, world.main.handle());
+    CHECK(sim::Inspect().faults == 1);
+  }
+}
+
 TEST_CASE("a fault of an allocation is out of memory") {
   for (const auto& [call, kind] :
        {std::pair{"MallocAsync", MemoryKind::kDevice}, std::pair{"MallocHost", MemoryKind::kPinnedHost},
