@@ -10,7 +10,7 @@
 namespace ferry::sim {
 
 /// sim::Launch for a bare handle: DeviceProperties::launch.
-void LaunchHostCode(StreamHandle on, std::vector<const void*> touches, std::function<void()> code);
+void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std::function<void()> code);
 /// sim::BeginCapture and EndCapture for a bare handle.
 void BeginCapture(StreamHandle on, CaptureMode mode);
 void EndCapture(StreamHandle on);

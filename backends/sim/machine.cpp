@@ -166,6 +166,20 @@ Error Machine::Locate(const Call& call, const void* ptr, std::size_t bytes, Bloc
   return SimRuntime::kSuccess;
 }
 
+Error Machine::LocateTouch(const Call& call, const Touch& touch, int device, std::vector<Use>& uses) {
+  Block* block = nullptr;
+  const bool rest = touch.bytes == Touch::kRest;
+  if (const Error error = Locate(call, touch.ptr, rest ? 1 : touch.bytes, block)) return error;
+  if (block == nullptr)
+    return options.unified ? SimRuntime::kSuccess
+                           : Misuse(call, "touches memory that is neither a device's, pinned nor managed");
+  if (block->kind == MemoryKind::kDevice && block->device != device)
+    return Misuse(call, "memory of another device, made by " + block->made.text());
+  const auto first = static_cast<std::size_t>(static_cast<const std::byte*>(touch.ptr) - block->address);
+  uses.push_back({block, first, rest ? block->bytes : first + touch.bytes, touch.writes});
+  return SimRuntime::kSuccess;
+}
+
 Error Machine::LocateToFree(const Call& call, void* ptr, std::initializer_list<MemoryKind> kinds,
                             Block*& found) {
   found = memory.Find(ptr);

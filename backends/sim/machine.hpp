@@ -64,6 +64,8 @@ class Machine {
   Error Make(const Call& call, MemoryKind kind, std::size_t bytes, int device, Block*& made, Lock& lock);
   /// The block that a pointer that came to `call` is in; nullptr for memory that is not the simulator's.
   Error Locate(const Call& call, const void* ptr, std::size_t bytes, Block*& found);
+  /// What a kernel on a stream of `device` is to touch, added to `uses`.
+  Error LocateTouch(const Call& call, const Touch& touch, int device, std::vector<Use>& uses);
   /// For a pointer that is to be freed: its block, of one of the kinds.
   Error LocateToFree(const Call& call, void* ptr, std::initializer_list<MemoryKind> kinds, Block*& found);
   void Retire(const Call& call, Block& block);

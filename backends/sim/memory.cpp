@@ -166,8 +166,9 @@ void Memory::Discard(std::size_t offset, std::size_t span) {
                   static_cast<off_t>(span));
 }
 
-bool Memory::Open(const Block& block) {
-  return block.kind != MemoryKind::kDevice || Protect(block.begin, block.span, PROT_READ | PROT_WRITE);
+bool Memory::Open(const Block& block, bool writes) {
+  return block.kind != MemoryKind::kDevice ||
+         Protect(block.begin, block.span, writes ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 void Memory::Close(const Block& block) {
   if (block.kind == MemoryKind::kDevice) (void)Protect(block.begin, block.span, PROT_NONE);

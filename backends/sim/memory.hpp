@@ -67,8 +67,9 @@ class Memory {
   /// After this a guarded block stays out of reach. It is kept for a while to recognize its pointers.
   Canaries Retire(Block& block);
 
-  /// Puts a kDevice block within a kernel's reach; false where the system has no mappings left.
-  [[nodiscard]] bool Open(const Block& block);
+  /// Puts a kDevice block within a kernel's reach, for reading alone unless `writes`; false where the system
+  /// has no mappings left.
+  [[nodiscard]] bool Open(const Block& block, bool writes);
   void Close(const Block& block);
   /// Where the simulator itself finds the bytes at `ptr`, which may be anybody's.
   void* Reach(const Block* block, void* ptr) const {

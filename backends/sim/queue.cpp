@@ -112,7 +112,7 @@ std::optional<Position> Machine::PointOf(const Call& call, std::uintptr_t event)
 }
 
 Position Machine::Push(const std::shared_ptr<Queue>& queue, Op op) {
-  for (Block* block : op.uses) ++block->uses;
+  for (const Use& use : op.uses) ++use.block->uses;
   queue->ops.push_back(std::move(op));
   return {queue, ++queue->queued};
 }
@@ -162,7 +162,7 @@ void Machine::RunFront(const std::shared_ptr<Queue>& queue, Lock& lock) {
   } else if (!dead) {
     op.kind == OpKind::kKernel ? RunKernel(op, queue->device, lock) : op.body();
   }
-  for (Block* block : op.uses) --block->uses;
+  for (const Use& use : op.uses) --use.block->uses;
   ++queue->done;
   if (queue->destroyed && queue->done == queue->queued) std::erase(queues_, queue);
   if (op.kind == OpKind::kKernel) DestroyUnlocked(std::move(op.body), lock);
@@ -176,17 +176,19 @@ void Machine::DestroyUnlocked(std::function<void()> body, Lock& lock) {
 }
 
 const char* Machine::Lacking(const Op& op) {
-  for (const Block* block : op.uses) {
-    if (!block->live) return "the memory was freed before the work ran";
-    if (!block->born) return "the work ran before its memory was there";
+  for (const Use& use : op.uses) {
+    if (!use.block->live) return "the memory was freed before the work ran";
+    if (!use.block->born) return "the work ran before its memory was there";
   }
   return nullptr;
 }
 
 /// Without the lock: a kernel may take its time, and wait for other threads' calls.
 void Machine::RunKernel(const Op& op, int device, Lock& lock) {
-  const bool in_reach =
-      std::all_of(op.uses.begin(), op.uses.end(), [this](const Block* block) { return memory.Open(*block); });
+  bool in_reach = true;
+  for (const bool writes : {false, true})  // a block may be touched in both ways
+    for (const Use& use : op.uses)
+      if (use.writes == writes) in_reach = memory.Open(*use.block, writes) && in_reach;
   Release();
   running_ = true;
   lock.unlock();
@@ -205,7 +207,7 @@ void Machine::RunKernel(const Op& op, int device, Lock& lock) {
   in_kernel = false;
   lock.lock();
   running_ = false;
-  for (const Block* block : op.uses) memory.Close(*block);
+  for (const Use& use : op.uses) memory.Close(*use.block);
   if (failed) {
     devices[static_cast<std::size_t>(device)].sticky = SimRuntime::kLaunchFailed;
     report.kernel_errors.push_back(op.call.text() + ": " + thrown);

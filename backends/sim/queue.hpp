@@ -31,11 +31,18 @@ enum class OpKind : std::uint8_t {
   kKernel,  ///< the user's code, which runs without the lock
 };
 
+/// Memory that work uses: the bytes from `first` up to `last` of a block.
+struct Use {
+  Block* block;
+  std::size_t first, last;
+  bool writes;
+};
+
 struct Op {
   OpKind kind;
   Call call;
   std::function<void()> body{};
-  std::vector<Block*> uses{};
+  std::vector<Use> uses{};
   std::optional<Position> wait{};
 
   const Position* Awaited() const { return !wait || wait->Reached() ? nullptr : &*wait; }

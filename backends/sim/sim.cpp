@@ -39,30 +39,24 @@ void Reset(const Options& options) {
   Machine::The().Reset(options, lock);
 }
 
-void LaunchHostCode(StreamHandle on, std::vector<const void*> touches, std::function<void()> code) {
+void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std::function<void()> code) {
   Throw("Launch", Enter("Launch", Faults::kQuery, [&](const Call& call, Lock&) {
           Machine& m = Machine::The();
-          const auto queue = m.Get(call, static_cast<std::uintptr_t>(on), std::nullopt);
+          const auto queue = m.Get(call, static_cast<std::uintptr_t>(on), device);
           if (queue == nullptr) return SimRuntime::kInvalidHandle;
           if (queue->capturing) return SimRuntime::kStreamCaptureUnsupported;
-          if (const Error sticky = m.devices[static_cast<std::size_t>(queue->device)].sticky) return sticky;
+          if (const Error sticky = m.devices[static_cast<std::size_t>(device)].sticky) return sticky;
           Op op{OpKind::kKernel, call};
-          for (const void* ptr : touches) {
-            Block* block = nullptr;
-            if (const Error error = m.Locate(call, ptr, 1, block)) return error;
-            if (block == nullptr) continue;
-            if (block->kind == MemoryKind::kDevice && block->device != queue->device)
-              return m.Misuse(call, "memory of another device, made by " + block->made.text());
-            op.uses.push_back(block);
-          }
+          for (const Touch& touch : touches)
+            if (const Error error = m.LocateTouch(call, touch, device, op.uses)) return error;
           op.body = std::move(code);  // not before: what goes here goes under the lock
           Machine::Push(queue, std::move(op));
           return SimRuntime::kSuccess;
         }));
 }
 
-void Launch(const Stream& on, std::vector<const void*> touches, std::function<void()> body) {
-  LaunchHostCode(on.handle(), std::move(touches), std::move(body));
+void Launch(const Stream& on, std::vector<Touch> touches, std::function<void()> body) {
+  LaunchHostCode(on.device().properties().index, on.handle(), std::move(touches), std::move(body));
 }
 
 void Drain() {

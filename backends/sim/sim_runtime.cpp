@@ -64,11 +64,8 @@ bool Overlap(const void* a, const void* b, std::size_t bytes) {
   return std::max(Number(a), Number(b)) - std::min(Number(a), Number(b)) < bytes;
 }
 
-std::vector<Block*> Uses(Block* a, Block* b = nullptr) {
-  std::vector<Block*> uses;
-  for (Block* block : {a, b})
-    if (block != nullptr) uses.push_back(block);
-  return uses;
+std::size_t Offset(const Block& block, const void* ptr) {
+  return static_cast<std::size_t>(static_cast<const std::byte*>(ptr) - block.address);
 }
 
 Error LocateOnCurrent(const Call& call, const void* ptr, std::size_t bytes, Block*& found) {
@@ -142,7 +139,7 @@ SimRuntime::Error SimRuntime::MallocAsync(void** ptr, std::size_t bytes, Stream 
     if (error == kOutOfMemory && machine().options.null_when_full) return *ptr = nullptr, kSuccess;
     if (error != kSuccess || block == nullptr) return error;
     block->born = false;
-    Machine::Push(queue, {OpKind::kOrder, call, [block] { block->born = true; }, Uses(block)});
+    Machine::Push(queue, {OpKind::kOrder, call, [block] { block->born = true; }, {{block, 0, bytes, false}}});
     return kSuccess;
   });
 }
@@ -194,7 +191,9 @@ SimRuntime::Error SimRuntime::MemcpyAsync(void* dst, const void* src, std::size_
     void* const target = machine().memory.Reach(to, dst);
     const void* source = machine().memory.Reach(from, const_cast<void*>(src));
     const bool late = machine().options.pageable_late;
-    Op op{OpKind::kWork, call, {}, Uses(to, from)};
+    Op op{OpKind::kWork, call};
+    if (from != nullptr) op.uses.push_back({from, Offset(*from, src), Offset(*from, src) + bytes, false});
+    if (to != nullptr) op.uses.push_back({to, Offset(*to, dst), Offset(*to, dst) + bytes, true});
     if (from == nullptr && !late) {
       const auto* const first = static_cast<const std::byte*>(src);
       op.body = [=, staged = std::vector<std::byte>(first, first + bytes)] {
@@ -227,7 +226,8 @@ SimRuntime::Error SimRuntime::MemsetAsync(void* dst, int value, std::size_t byte
       const std::vector<std::byte> all(bytes, static_cast<std::byte>(value));
       machine().Write(block, target, all.data(), bytes);
     };
-    Machine::Push(queue, {OpKind::kWork, call, fill, Uses(block)});
+    const std::size_t first = Offset(*block, dst);
+    Machine::Push(queue, {OpKind::kWork, call, fill, {{block, first, first + bytes, true}}});
     return kSuccess;
   });
 }

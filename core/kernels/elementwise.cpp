@@ -43,7 +43,7 @@ struct AddBothScaled {
 
 template <class T>
 void Set(const Place& place, std::int64_t n, T value, T* x) {
-  ParallelFor(place, n, {x}, SetTo<T>{value, x});
+  ParallelFor(place, n, {{x, n}}, SetTo<T>{value, x});
 }
 
 template <class T>
@@ -59,17 +59,17 @@ void Copy(const Place& place, std::int64_t n, const T* x, T* y) {
 
 template <Real T>
 void Scale(const Place& place, std::int64_t n, T alpha, T* x) {
-  ParallelFor(place, n, {x}, ScaleBy<T>{alpha, x});
+  ParallelFor(place, n, {{x, n}}, ScaleBy<T>{alpha, x});
 }
 
 template <Real T>
 void Axpy(const Place& place, std::int64_t n, T alpha, const T* x, T* y) {
-  ParallelFor(place, n, {x, y}, AddScaled<T>{alpha, x, y});
+  ParallelFor(place, n, {{x, n}, {y, n}}, AddScaled<T>{alpha, x, y});
 }
 
 template <Real T>
 void Axpby(const Place& place, std::int64_t n, T alpha, const T* x, T beta, T* y) {
-  ParallelFor(place, n, {x, y}, AddBothScaled<T>{alpha, x, beta, y});
+  ParallelFor(place, n, {{x, n}, {y, n}}, AddBothScaled<T>{alpha, x, beta, y});
 }
 
 #define FERRY_INSTANTIATE(T)                            \

@@ -64,9 +64,10 @@ void Gemm(const Place& place, Transpose transpose_a, Transpose transpose_b, std:
       return detail::DeviceGemm(on, transpose_a, transpose_b, size.m, size.n, size.k, alpha, a, b, beta, c);
   }
   const auto cblas = [](Transpose t) { return t == Transpose::kNo ? CblasNoTrans : CblasTrans; };
-  detail::RunHostCode(place, {a, b, c}, [=, op_a = cblas(transpose_a), op_b = cblas(transpose_b)] {
-    HostGemm(op_a, op_b, size, alpha, a, b, beta, c);
-  });
+  detail::RunHostCode(place, {{a, m * k}, {b, k * n}, {c, m * n}},
+                      [=, op_a = cblas(transpose_a), op_b = cblas(transpose_b)] {
+                        HostGemm(op_a, op_b, size, alpha, a, b, beta, c);
+                      });
 }
 
 #define FERRY_INSTANTIATE(T)                                                                          \

@@ -58,17 +58,17 @@ double Total(const Place& place, std::int64_t n, Touches touches, const Term& te
 
 template <Real T>
 double Asum(const Place& place, std::int64_t n, const T* x) {
-  return Total(place, n, {x}, detail::AbsoluteOf<T>{x});
+  return Total(place, n, {{x, n}}, detail::AbsoluteOf<T>{x});
 }
 
 template <Real T>
 double Sumsq(const Place& place, std::int64_t n, const T* x) {
-  return Total(place, n, {x}, detail::SquareOf<T>{x});
+  return Total(place, n, {{x, n}}, detail::SquareOf<T>{x});
 }
 
 template <Real T>
 double Dot(const Place& place, std::int64_t n, const T* x, const T* y) {
-  return Total(place, n, {x, y}, detail::ProductOf<T>{x, y});
+  return Total(place, n, {{x, n}, {y, n}}, detail::ProductOf<T>{x, y});
 }
 
 #define FERRY_INSTANTIATE(T)                                   \

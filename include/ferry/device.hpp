@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "ferry/detail/language.hpp"
@@ -20,8 +21,26 @@ enum class CopyKind : std::uint8_t { kHostToDevice, kDeviceToHost, kDeviceToDevi
 enum class StreamHandle : std::uintptr_t { kHost = ~std::uintptr_t{1}, kNone = ~std::uintptr_t{0} };
 enum class EventHandle : std::uintptr_t {};
 
-/// Queues host code in the order of stream `on`; `touches` are the memory blocks that it uses.
-using HostCodeLauncher = void (*)(StreamHandle on, std::vector<const void*> touches,
+/// Memory that a kernel uses, a stretch of one block. Not null.
+struct Touch {
+  static constexpr std::size_t kRest = ~std::size_t{0};  ///< as far as the block goes
+
+  /// All of the block from `first` on. What is named by a pointer to const is only read.
+  template <class T>
+  Touch(T* first) : ptr(first), bytes(kRest), writes(!std::is_const_v<T>) {}
+  /// `n` elements.
+  template <class T>
+  Touch(T* first, std::int64_t n)
+      : ptr(first), bytes(static_cast<std::size_t>(n) * sizeof(T)), writes(!std::is_const_v<T>) {}
+
+  const void* ptr;
+  std::size_t bytes;
+  bool writes;  ///< and perhaps reads
+};
+
+/// Queues host code in the order of stream `on` of the backend's device number `device`; `touches` is the
+/// device's memory that it uses.
+using HostCodeLauncher = void (*)(int device, StreamHandle on, std::vector<Touch> touches,
                                   std::function<void()> code);
 
 /// What is known of a device, and all that the core decides by.

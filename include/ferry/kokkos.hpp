@@ -18,17 +18,18 @@
 /// kernel.
 namespace ferry {
 
-/// The memory that a kernel uses: the beginning of each block, or a place in it. Not null.
-using Touches = std::initializer_list<const void*>;
+/// The memory that a kernel uses: {x, y} for all of two blocks, or {{x, n}, {y, n}} for n elements of each.
+/// What is named by a pointer to const is only read.
+using Touches = std::initializer_list<Touch>;
 
 namespace detail {
 
 /// Runs host code at a place that has no DeviceSpace: now, or in the order of its stream.
 template <class Code>
 void RunHostCode(const Place& place, Touches touches, Code code) {
-  const HostCodeLauncher launch =
-      place.side() == Side::kCpu ? nullptr : place.stream().device().properties().launch;
-  launch == nullptr ? code() : launch(place.stream().handle(), touches, std::move(code));
+  const DeviceProperties& device = place.stream().device().properties();
+  if (place.side() == Side::kCpu || device.launch == nullptr) return code();
+  device.launch(device.index, place.stream().handle(), touches, std::move(code));
 }
 
 /// Runs body(space) on the place's DeviceSpace, or returns false where it has none.

@@ -89,11 +89,13 @@ struct Report {
 /// std::invalid_argument for a fail_call that is none; then the old machine stays.
 void Reset(const Options& options = {});
 
-/// Queues a "kernel". `touches` are the blocks that it may dereference while it runs, one kernel at a time,
-/// on the thread that waits for it. The body must not call Ferry, but may wait for other threads that do. One
-/// that throws is a kernel that failed: its device does no more work, and each later call on it fails, as
-/// after a sticky error. Throws DeviceError.
-void Launch(const Stream& on, std::vector<const void*> touches, std::function<void()> body);
+/// Queues a "kernel". `touches` is the memory of its device, and the pinned and managed memory, that it uses:
+/// all other blocks of devices are out of its reach while it runs, and those that it only reads are
+/// write-protected. Memory that is not the simulator's is misuse there, except on a unified machine. Kernels
+/// run one at a time, on the thread that waits for them. The body must not call Ferry, but may wait for other
+/// threads that do. One that throws is a kernel that failed: its device does no more work, and each later
+/// call on it fails, as after a sticky error. Throws DeviceError.
+void Launch(const Stream& on, std::vector<Touch> touches, std::function<void()> body);
 
 /// Runs all queued work.
 void Drain();

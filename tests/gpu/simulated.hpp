@@ -116,7 +116,7 @@ Function KernelOf(std::string_view name) {
 }
 inline SimRuntime::Error Launch(const void* kernel, const void* stream) {
   return Attempt([=] {
-    sim::LaunchHostCode(Handle(stream), {}, [=] {
+    sim::LaunchHostCode(sim::CurrentDevice(), Handle(stream), {}, [=] {
       if (kernel == &kFail) throw Error("the kernel that fails");
     });
   });

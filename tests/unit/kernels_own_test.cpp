@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "ferry/error.hpp"
 #include "ferry/kokkos.hpp"
 #include "tests/unit/kernels_world.hpp"
 
@@ -71,6 +72,30 @@ TEST_CASE("Gemm and Copy on a simulated device are as late as kernels", "[kernel
   CHECK(c.values() == a.values());
   CHECK(calls == 1);
   CHECK(sim::Inspect().copies > copies);
+}
+
+TEST_CASE("A kernel of Ferry's own touches its elements and no others", "[kernels][no-gpu]") {
+  sim::Reset();
+  const auto device = MakeDevice("sim");
+  const Place place = Place::On(Stream::Main(*device));
+  SyncedMemory x(8 * sizeof(float), *device), y(8 * sizeof(float), *device);
+  const auto* const from = place.Read<float>(x);
+  auto* const to = place.ReadWrite<float>(y);
+  Axpy(place, 8, 2.F, from, to);
+  CHECK(Dot(place, 8, from, from) == 0);
+  CHECK(sim::Inspect().misuse.empty());
+  const auto refused = [](auto kernel) {
+    CHECK_THROWS_AS(kernel(), DeviceError);
+    CHECK(sim::Inspect().misuse.back().find("out of bounds: 36 bytes where 32 are left") !=
+          std::string::npos);
+  };
+  refused([&] { Axpy(place, 9, 2.F, from, to); });
+  refused([&] { Axpby(place, 9, 2.F, from, 1.F, to); });
+  refused([&] { Scale(place, 9, 2.F, to); });
+  refused([&] { Set(place, 9, 2.F, to); });
+  refused([&] { Asum(place, 9, from); });
+  refused([&] { Gemm(place, Transpose::kNo, Transpose::kNo, 3, 2, 3, 1.F, from, from, 0.F, to); });
+  CHECK(sim::Inspect().misuse.size() == 6);
 }
 
 /// A user's reduction: what a loop does not say.

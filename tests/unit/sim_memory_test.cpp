@@ -39,6 +39,22 @@ TEST_CASE("a kernel cannot touch the blocks that it did not name") {
         }) == SIGSEGV);
 }
 
+TEST_CASE("a kernel cannot write to what it said that it reads") {
+  SimWorld world;
+  std::byte* const block = world.NewDevice(world.main);
+  const std::byte* const read_only = block;
+  CHECK(SignalOf([&] {
+          sim::Launch(world.main, {read_only}, [=] { *block = std::byte{1}; });
+          sim::Drain();
+        }) == SIGSEGV);
+  std::byte seen{};
+  sim::Launch(world.main, {read_only}, [&] { seen = *block; });
+  sim::Launch(world.main, {read_only, block}, [&] { *block = std::byte{1}; });
+  sim::Launch(world.main, {block, read_only}, [&] { *block = std::byte{2}; });
+  sim::Drain();
+  CHECK(seen == kFresh);
+}
+
 TEST_CASE("nobody can touch host-visible memory that was freed") {
   SimWorld world;
   for (const auto kind : {MemoryKind::kPinnedHost, MemoryKind::kManaged}) {

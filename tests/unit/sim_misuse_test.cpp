@@ -196,6 +196,40 @@ TEST_CASE("the use of memory after its stream-ordered free ran is reported for s
   CHECK(seen > 4);
 }
 
+TEST_CASE("a kernel that is to touch memory of nobody's is reported, except on a unified machine") {
+  int mine = 0;
+  std::vector<int> heap(4);
+  for (const bool unified : {false, true}) {
+    SimWorld world({.unified = unified});
+    for (int* const ptr : {&mine, heap.data()}) {
+      if (unified) {
+        CHECK_NOTHROW(sim::Launch(world.main, {ptr}, [=] { ++*ptr; }));
+      } else {
+        CHECK_THROWS_AS(sim::Launch(world.main, {ptr}, [=] { ++*ptr; }), DeviceError);
+        CHECK(sim::Inspect().misuse.back() ==
+              "Launch (after call 1): touches memory that is neither a device's, pinned nor managed");
+      }
+    }
+    sim::Drain();
+    CHECK(mine == (unified ? 1 : 0));
+    CHECK(sim::Inspect().misuse.size() == (unified ? 0 : 2));
+  }
+}
+
+TEST_CASE("a kernel that is to touch more elements than there are is reported") {
+  SimWorld world;
+  auto* const block = reinterpret_cast<float*>(world.NewDevice(world.main));
+  sim::Launch(world.main, {{block, kBytes / sizeof(float)}, block + 15}, [] {});
+  CHECK(sim::Inspect().misuse.empty());
+  CHECK_THROWS_AS(sim::Launch(world.main, {{block + 1, kBytes / sizeof(float)}}, [] {}), DeviceError);
+  CHECK(OnlyMisuse() ==
+        "Launch (after call 2): out of bounds: 64 bytes where 60 are left of those made by MallocAsync (call "
+        "2)");
+  const float* const read = block;
+  CHECK_THROWS_AS(sim::Launch(world.main, {{read, 17}}, [] {}), DeviceError);
+  CHECK(sim::Inspect().misuse.size() == 2);
+}
+
 TEST_CASE("a kernel that writes behind the end of its memory is reported by the free") {
   SimWorld world({.align_to_256 = true});
   auto* const block = world.NewDevice(world.main);

@@ -49,8 +49,8 @@ class Machine {
   std::optional<Stream> side;
 };
 
-void Launch(const Stream& on, const void* ptr, int value) {
-  sim::Launch(on, {ptr}, [ptr, value] { std::memset(const_cast<void*>(ptr), value, kBytes); });
+void Launch(const Stream& on, void* ptr, int value) {
+  sim::Launch(on, {ptr}, [ptr, value] { std::memset(ptr, value, kBytes); });
 }
 
 TEST_CASE("under graph capture an access is an error, and good again afterwards") {
