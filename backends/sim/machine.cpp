@@ -55,6 +55,7 @@ void Machine::Reset(const Options& next, Lock& lock) {
   memory.Clear();
   unseen_.clear();
   devices.assign(static_cast<std::size_t>(std::max(1, options.devices)), {});
+  races.Reset(static_cast<int>(devices.size()), options.race_check);
   pinned_ = 0;
   serial_ = 0;
   random_ = options.seed;
@@ -167,6 +168,7 @@ Error Machine::Locate(const Call& call, const void* ptr, std::size_t bytes, Bloc
 }
 
 Error Machine::LocateTouch(const Call& call, const Touch& touch, int device, std::vector<Use>& uses) {
+  if (touch.bytes == 0) return SimRuntime::kSuccess;
   Block* block = nullptr;
   const bool rest = touch.bytes == Touch::kRest;
   if (const Error error = Locate(call, touch.ptr, rest ? 1 : touch.bytes, block)) return error;
@@ -189,6 +191,7 @@ Error Machine::LocateToFree(const Call& call, void* ptr, std::initializer_list<M
   if (std::find(kinds.begin(), kinds.end(), found->kind) == kinds.end())
     return Misuse(call, "memory of another kind" + made);
   found->freed = true;
+  races.Forget(*found);
   return SimRuntime::kSuccess;
 }
 

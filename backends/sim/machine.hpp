@@ -38,7 +38,7 @@ class Machine {
   struct EventState {
     int device;
     Call made;
-    std::optional<Position> at{};
+    std::optional<Point> at{};
   };
   struct DeviceState {
     std::size_t used = 0;  ///< in bytes
@@ -87,9 +87,13 @@ class Machine {
   /// For a call that is not safe while a stream is captured: ends the captures that the calling thread's mode
   /// does not exempt, and then fails.
   Error EndUnsafeCaptures(const Call& call);
-  static Position Push(const std::shared_ptr<Queue>& queue, Op op);
+  void Push(const std::shared_ptr<Queue>& queue, Op op);
+  /// The work that is queued next comes after `point`.
+  void PushWait(const std::shared_ptr<Queue>& queue, const Call& call, const Point& point);
+  /// The host waits. It sees what was written to coarse-grained memory after Release only.
+  void WaitFor(const Point& point, Lock& lock);
+  void WaitForAll(std::optional<int> device, Lock& lock);
   void RunUntil(const Position& target, Lock& lock);
-  void RunAll(std::optional<int> device, Lock& lock);
   void Destroy(Queue& queue);
   /// Not recorded yet.
   std::uintptr_t MakeEvent(int device, const Call& call);
@@ -97,7 +101,7 @@ class Machine {
   EventState* FindEvent(const Call& call, std::uintptr_t event);
   void DestroyEvent(std::uintptr_t event);
   /// Where an event was recorded, or nothing and a misuse.
-  std::optional<Position> PointOf(const Call& call, std::uintptr_t event);
+  std::optional<Point> PointOf(const Call& call, std::uintptr_t event);
   /// How many queues there are, destroyed ones with work left among them.
   std::size_t queue_count() const { return queues_.size(); }
 
@@ -109,6 +113,7 @@ class Machine {
   Report report;
   std::vector<DeviceState> devices;
   Memory memory;
+  RaceCheck races;
 
   static std::uintptr_t MainHandle(int device) { return static_cast<std::uintptr_t>(device) * 2 + 1; }
   bool Has(int device) const { return device >= 0 && static_cast<std::size_t>(device) < devices.size(); }

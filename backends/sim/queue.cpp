@@ -104,17 +104,30 @@ void Machine::DestroyEvent(std::uintptr_t event) {
   events_.erase(event);
   event_handles_.GiveBack(event);
 }
-std::optional<Position> Machine::PointOf(const Call& call, std::uintptr_t event) {
+std::optional<Point> Machine::PointOf(const Call& call, std::uintptr_t event) {
   const EventState* const found = FindEvent(call, event);
   if (found == nullptr) return std::nullopt;
   if (!found->at) Misuse(call, "an event that was never recorded");
   return found->at;
 }
 
-Position Machine::Push(const std::shared_ptr<Queue>& queue, Op op) {
+void Machine::Push(const std::shared_ptr<Queue>& queue, Op op) {
   for (const Use& use : op.uses) ++use.block->uses;
+  if (op.kind == OpKind::kWork || op.kind == OpKind::kKernel)
+    for (const std::string& race : races.Note(op.call, op.uses, queue->accesses, queue->before))
+      Misuse(op.call, race);
   queue->ops.push_back(std::move(op));
-  return {queue, ++queue->queued};
+  ++queue->queued;
+}
+
+void Machine::PushWait(const std::shared_ptr<Queue>& queue, const Call& call, const Point& point) {
+  Push(queue, {OpKind::kOrder, call, {}, {}, point.position});
+  queue->before.Join(point.before);
+}
+
+void Machine::WaitFor(const Point& point, Lock& lock) {
+  RunUntil(point.position, lock);
+  point.before.ShowToHost();
 }
 
 /// Late, in one of two ways, by turns: nothing that need not, or whatever can.
@@ -129,11 +142,13 @@ void Machine::RunUntil(const Position& target, Lock& lock) {
   }
 }
 
-void Machine::RunAll(std::optional<int> device, Lock& lock) {
+void Machine::WaitForAll(std::optional<int> device, Lock& lock) {
   std::vector<Position> ends;
   for (const auto& queue : queues_)
     if (!device || queue->device == *device) ends.push_back({queue, queue->queued});
   for (std::size_t i = ends.size(); i > 1; --i) std::swap(ends[i - 1], ends[Random() % i]);
+  for (int i = 0; i < static_cast<int>(devices.size()); ++i)
+    if (!device || i == *device) races.ShowToHost(i);
   for (const Position& end : ends) RunUntil(end, lock);
 }
 

@@ -12,6 +12,7 @@
 
 #include "ferry/sim.hpp"
 #include "memory.hpp"
+#include "race.hpp"
 
 namespace ferry::sim {
 
@@ -29,13 +30,6 @@ enum class OpKind : std::uint8_t {
   kFree,    ///< memory that goes: book-keeping too, and somebody short of memory may want it done
   kWork,    ///< a copy or a fill
   kKernel,  ///< the user's code, which runs without the lock
-};
-
-/// Memory that work uses: the bytes from `first` up to `last` of a block.
-struct Use {
-  Block* block;
-  std::size_t first, last;
-  bool writes;
 };
 
 struct Op {
@@ -61,8 +55,21 @@ struct Queue {
   CaptureMode capture_mode = CaptureMode::kRelaxed;
   std::thread::id captured_by{};
   bool capture_invalidated = false;
+  std::shared_ptr<Timeline> accesses = std::make_shared<Timeline>(Timeline{device});
+  Clock before{};  ///< what comes before the next work, of other queues
 
   bool runnable() const { return !ops.empty() && ops.front().Runnable(); }
+};
+
+/// A point in a queue's work, and what comes before it.
+struct Point {
+  explicit Point(const std::shared_ptr<Queue>& queue)
+      : position{queue, queue->queued}, before(queue->before) {
+    before.Join(queue->accesses, queue->accesses->newest);
+  }
+
+  Position position;
+  Clock before;
 };
 
 inline bool Position::Reached() const { return queue->done >= index; }

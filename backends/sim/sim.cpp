@@ -50,7 +50,7 @@ void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std
           for (const Touch& touch : touches)
             if (const Error error = m.LocateTouch(call, touch, device, op.uses)) return error;
           op.body = std::move(code);  // not before: what goes here goes under the lock
-          Machine::Push(queue, std::move(op));
+          m.Push(queue, std::move(op));
           return SimRuntime::kSuccess;
         }));
 }
@@ -65,7 +65,7 @@ void Drain() {
     Machine::The().Misuse(Machine::The().Begin("Drain", Faults::kQuery), "called by a kernel");
     return;
   }
-  Machine::The().RunAll(std::nullopt, lock);
+  Machine::The().WaitForAll(std::nullopt, lock);
   Machine::The().Release();
 }
 

@@ -103,7 +103,7 @@ SimRuntime::Error SimRuntime::DeviceSynchronize() {
     if (machine().AnyCapturing(CurrentDevice()))
       return machine().Misuse(call, "a stream is under capture", kStreamCaptureUnsupported);
     ++machine().report.host_waits;
-    machine().RunAll(CurrentDevice(), lock);
+    machine().WaitForAll(CurrentDevice(), lock);
     machine().Release();
     return kSuccess;
   });
@@ -139,7 +139,8 @@ SimRuntime::Error SimRuntime::MallocAsync(void** ptr, std::size_t bytes, Stream 
     if (error == kOutOfMemory && machine().options.null_when_full) return *ptr = nullptr, kSuccess;
     if (error != kSuccess || block == nullptr) return error;
     block->born = false;
-    Machine::Push(queue, {OpKind::kOrder, call, [block] { block->born = true; }, {{block, 0, bytes, false}}});
+    machine().Push(queue,
+                   {OpKind::kOrder, call, [block] { block->born = true; }, {{block, 0, bytes, false}}});
     return kSuccess;
   });
 }
@@ -162,7 +163,7 @@ SimRuntime::Error SimRuntime::FreeAsync(void* ptr, Stream on) {
     if (queue == nullptr) return kInvalidHandle;
     Block* block = nullptr;
     if (const Error error = machine().LocateToFree(call, ptr, {MemoryKind::kDevice}, block)) return error;
-    Machine::Push(queue, {OpKind::kFree, call, [call, block] { machine().Retire(call, *block); }});
+    machine().Push(queue, {OpKind::kFree, call, [call, block] { machine().Retire(call, *block); }});
     return kSuccess;
   });
 }
@@ -205,11 +206,11 @@ SimRuntime::Error SimRuntime::MemcpyAsync(void* dst, const void* src, std::size_
         machine().Write(to, target, source, bytes);
       };
     }
-    const Position end = Machine::Push(queue, std::move(op));
+    machine().Push(queue, std::move(op));
     if ((to == nullptr || from == nullptr) && machine().options.pageable_serialises)
-      machine().RunAll(CurrentDevice(), lock);
+      machine().WaitForAll(CurrentDevice(), lock);
     else if (to == nullptr && !late)
-      machine().RunUntil(end, lock);
+      machine().WaitFor(Point(queue), lock);
     return kSuccess;
   });
 }
@@ -227,7 +228,7 @@ SimRuntime::Error SimRuntime::MemsetAsync(void* dst, int value, std::size_t byte
       machine().Write(block, target, all.data(), bytes);
     };
     const std::size_t first = Offset(*block, dst);
-    Machine::Push(queue, {OpKind::kWork, call, fill, {{block, first, first + bytes, true}}});
+    machine().Push(queue, {OpKind::kWork, call, fill, {{block, first, first + bytes, true}}});
     return kSuccess;
   });
 }
@@ -254,7 +255,7 @@ SimRuntime::Error SimRuntime::StreamSynchronize(Stream stream) {
     if (machine().options.waits_end_captures)
       if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
     ++machine().report.host_waits;
-    machine().RunUntil({queue, queue->queued}, lock);
+    machine().WaitFor(Point(queue), lock);
     machine().Release();
     return kSuccess;
   });
@@ -264,7 +265,9 @@ SimRuntime::Error SimRuntime::StreamQuery(Stream stream) {
     const auto queue = Ready(call, stream);
     if (queue == nullptr) return kInvalidHandle;
     if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
-    return queue->done == queue->queued ? kSuccess : kNotReady;
+    if (queue->done != queue->queued) return kNotReady;
+    Point(queue).before.ShowToHost();
+    return kSuccess;
   });
 }
 SimRuntime::Error SimRuntime::StreamWaitEvent(Stream on, Event event) {
@@ -272,7 +275,7 @@ SimRuntime::Error SimRuntime::StreamWaitEvent(Stream on, Event event) {
     const auto queue = Ready(call, on, std::nullopt);  // devices may wait for each other
     const auto point = machine().PointOf(call, Number(event));
     if (queue == nullptr || !point) return kInvalidHandle;
-    Machine::Push(queue, {OpKind::kOrder, call, {}, {}, point});
+    machine().PushWait(queue, call, *point);
     return kSuccess;
   });
 }
@@ -308,7 +311,7 @@ SimRuntime::Error SimRuntime::EventRecord(Event event, Stream on) {
     if (found == nullptr) return kInvalidHandle;
     if (found->device != queue->device)
       return machine().Misuse(call, "an event of another device than the stream", kInvalidHandle);
-    found->at = Position{queue, queue->queued};
+    found->at = Point(queue);
     return kSuccess;
   });
 }
@@ -323,12 +326,12 @@ SimRuntime::Error SimRuntime::EventSynchronize(Event event) {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock& lock) {
     const auto point = machine().PointOf(call, Number(event));
     if (!point) return kInvalidHandle;
-    if (machine().options.events_need_stream && point->queue->destroyed)
+    if (machine().options.events_need_stream && point->position.queue->destroyed)
       return machine().Misuse(call, "an event of a stream that was destroyed", kInvalidHandle);
     if (machine().options.waits_end_captures)
       if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
     ++machine().report.host_waits;
-    machine().RunUntil(*point, lock);
+    machine().WaitFor(*point, lock);
     machine().Release();
     return kSuccess;
   });

@@ -39,6 +39,10 @@ struct Options {
   /// or written its pageable destination, when it returns.
   bool pageable_late = false;
 
+  /// Two uses of the same bytes, one of them a write, on streams that nothing orders are misuse, even if they
+  /// happen to run one after the other.
+  bool race_check = true;
+
   // Where vendors' runtimes differ; docs/decisions/0030 has the sources.
   int wavefront = 32;
   std::string architecture = {};

@@ -164,7 +164,7 @@ TEST_CASE("Host code that is launched runs in its stream's order") {
   const Block block(kDevice, kBytes, stream);
   const Block seen(kPinnedHost, kBytes, stream);
   Fill(stream, block, 1);
-  launch(stream.handle(), {block.data()}, [&] { Set(block, Holds(block, 1) ? 2 : 3); });
+  launch(world.index(), stream.handle(), {block.data()}, [&] { Set(block, Holds(block, 1) ? 2 : 3); });
   Copy(stream, kDeviceToHost, seen, block);
   stream.Synchronize();
   CHECK(Holds(seen, 2));

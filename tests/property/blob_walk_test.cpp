@@ -136,7 +136,8 @@ class BlobWalk {
         wrong_ = "the bytes are not current";
       if (verb != Verb::kRead) std::copy(after.begin(), after.end(), ptr);
     };
-    host ? body() : sim::Launch(on, {ptr}, body);
+    if (host) return body();
+    sim::Launch(on, {verb == Verb::kRead ? Touch(static_cast<const std::uint8_t*>(ptr)) : Touch(ptr)}, body);
   }
 
   void Write(Bytes& bytes, std::size_t count, Verb verb) {

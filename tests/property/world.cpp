@@ -147,7 +147,8 @@ void World::Access(const Step& step, Slot& slot) {
     if (verb != Verb::kRead) std::memcpy(ptr, after.bytes.data(), after.size);
   };
   if (host) return body();
-  slot.late.emplace_back([on, ptr, body = std::move(body)] { sim::Launch(on, {ptr}, body); });
+  const Touch touch = reads ? Touch(static_cast<const void*>(ptr)) : Touch(ptr);
+  slot.late.emplace_back([on, touch, body = std::move(body)] { sim::Launch(on, {touch}, body); });
   if (!reads || !options_.late_kernels) Flush(slot);
 }
 
