@@ -59,6 +59,8 @@ void Machine::Reset(const Options& next, Lock& lock) {
   pinned_ = 0;
   serial_ = 0;
   random_ = options.seed;
+  order_ = options.order;
+  if (order_ == Order::kDrawn && (options.seed == 0 || Random() % 2 == 0)) order_ = Order::kLate;
   for (int i = 0; i < options.devices; ++i) {
     queues_.push_back(std::make_shared<Queue>(Queue{MainHandle(i), i, true, {"Reset", 0}}));
     by_handle_.emplace(MainHandle(i), queues_.back());

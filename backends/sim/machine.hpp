@@ -94,6 +94,13 @@ class Machine {
   void WaitFor(const Point& point, Lock& lock);
   void WaitForAll(std::optional<int> device, Lock& lock);
   void RunUntil(const Position& target, Lock& lock);
+  /// Runs something that the queue's next work needs, or that work, so that who asks again and again sees an
+  /// end.
+  void Advance(const std::shared_ptr<Queue>& queue, Lock& lock);
+  /// What a machine that is not late runs at the end of a call. Kernels run only in calls that Ferry's own
+  /// locks are not held in: they may wait for other threads that call Ferry.
+  enum class Early { kAll, kNoKernels };
+  void RunEarly(Early which, Lock& lock);
   void Destroy(Queue& queue);
   /// Not recorded yet.
   std::uintptr_t MakeEvent(int device, const Call& call);
@@ -126,7 +133,7 @@ class Machine {
   std::uint64_t Random();
   bool Counts(const Call& call) const;
   static std::shared_ptr<Queue> NeededFor(const Position& target);
-  std::shared_ptr<Queue> AnyRunnable();
+  std::shared_ptr<Queue> AnyRunnable(Early which = Early::kAll);
   void RunFront(const std::shared_ptr<Queue>& queue, Lock& lock);
   void RunKernel(const Op& op, int device, Lock& lock);
   static const char* Lacking(const Op& op);
@@ -143,6 +150,7 @@ class Machine {
   std::size_t host_memory_;
   std::size_t pinned_ = 0;  ///< in bytes
   std::uint64_t random_ = 0;
+  Order order_ = Order::kLate;  ///< kDrawn is a machine that runs some work early
   long serial_ = 0;
   bool running_ = false;  ///< a kernel runs, with the lock open
   std::condition_variable ran_;
@@ -180,6 +188,8 @@ Error Enter(const char* name, Faults faults, Work work) {
   if (error == SimRuntime::kSuccess || late) {
     const Error own = work(call, lock);
     if (error == SimRuntime::kSuccess) error = own != SimRuntime::kSuccess ? own : sticky();
+    if (faults != Faults::kGivesBack && faults != Faults::kQuery)
+      m.RunEarly(Machine::Early::kNoKernels, lock);
   }
   return Remember(error, m.options.last_call_only);
 }

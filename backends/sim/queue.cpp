@@ -158,11 +158,27 @@ std::shared_ptr<Queue> Machine::NeededFor(const Position& target) {
   return queue;
 }
 
-std::shared_ptr<Queue> Machine::AnyRunnable() {
+std::shared_ptr<Queue> Machine::AnyRunnable(Early which) {
   std::vector<std::size_t> runnable;
-  for (std::size_t i = 0; i < queues_.size(); ++i)
-    if (queues_[i]->runnable()) runnable.push_back(i);
-  return queues_[runnable[Random() % runnable.size()]];
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    const Queue& queue = *queues_[i];
+    if (queue.runnable() && (which == Early::kAll || queue.ops.front().kind != OpKind::kKernel))
+      runnable.push_back(i);
+  }
+  return runnable.empty() ? nullptr : queues_[runnable[Random() % runnable.size()]];
+}
+
+void Machine::Advance(const std::shared_ptr<Queue>& queue, Lock& lock) {
+  if (!running_) RunFront(NeededFor({queue, queue->done + 1}), lock);
+}
+
+void Machine::RunEarly(Early which, Lock& lock) {
+  if (order_ == Order::kLate) return;
+  while (!running_ && (order_ == Order::kEarly || Random() % 4 != 0)) {
+    const auto queue = AnyRunnable(which);
+    if (queue == nullptr) return;
+    RunFront(queue, lock);
+  }
 }
 
 void Machine::RunFront(const std::shared_ptr<Queue>& queue, Lock& lock) {

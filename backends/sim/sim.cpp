@@ -40,7 +40,7 @@ void Reset(const Options& options) {
 }
 
 void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std::function<void()> code) {
-  Throw("Launch", Enter("Launch", Faults::kQuery, [&](const Call& call, Lock&) {
+  Throw("Launch", Enter("Launch", Faults::kQuery, [&](const Call& call, Lock& lock) {
           Machine& m = Machine::The();
           const auto queue = m.Get(call, static_cast<std::uintptr_t>(on), device);
           if (queue == nullptr) return SimRuntime::kInvalidHandle;
@@ -51,6 +51,7 @@ void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std
             if (const Error error = m.LocateTouch(call, touch, device, op.uses)) return error;
           op.body = std::move(code);  // not before: what goes here goes under the lock
           m.Push(queue, std::move(op));
+          m.RunEarly(Machine::Early::kAll, lock);
           return SimRuntime::kSuccess;
         }));
 }

@@ -261,11 +261,14 @@ SimRuntime::Error SimRuntime::StreamSynchronize(Stream stream) {
   });
 }
 SimRuntime::Error SimRuntime::StreamQuery(Stream stream) {
-  return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock&) {
+  return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock& lock) {
     const auto queue = Ready(call, stream);
     if (queue == nullptr) return kInvalidHandle;
     if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
-    if (queue->done != queue->queued) return kNotReady;
+    if (queue->done != queue->queued) {
+      machine().Advance(queue, lock);
+      return kNotReady;
+    }
     Point(queue).before.ShowToHost();
     return kSuccess;
   });

@@ -11,10 +11,10 @@
 #include "ferry/stream.hpp"
 
 /// A simulated GPU, for tests: the backend code of CUDA and HIP over host memory and queues. Work runs as
-/// late as the contract of Device allows, in an order drawn from a seed, so that a missing wait is seen, and
-/// seen again. Device memory is out of the host's reach: a touch of it is a segmentation fault, and so is one
-/// behind the end of any block; stderr says before whose memory that is. Fresh memory is full of 0xA5. One
-/// simulated machine a process; any thread may call.
+/// late as the contract of Device allows, or early, in an order drawn from a seed, so that a missing wait is
+/// seen, and seen again. Device memory is out of the host's reach: a touch of it is a segmentation fault, and
+/// so is one behind the end of any block; stderr says before whose memory that is. Fresh memory is full of
+/// 0xA5. One simulated machine a process; any thread may call.
 namespace ferry::sim {
 
 /// Names of the calls that a fault can strike: the runtime's, CUDA's without "cuda", and those of this
@@ -29,8 +29,16 @@ inline constexpr std::string_view kCalls[] = {
     "EventCreate", "EventDestroy", "EventRecord", "EventSynchronize"};
 // clang-format on
 
+/// When work that was queued runs.
+enum class Order : std::uint8_t {
+  kDrawn,  ///< by the seed, which makes a machine one that is late, or one that runs some work early; 0: late
+  kLate,   ///< when something must wait for it, or needs its memory
+  kEarly,  ///< before the call that made it runnable returns, as far as that may run it
+};
+
 struct Options {
   std::uint64_t seed = 0;
+  Order order = Order::kDrawn;
   int devices = 1;
   std::size_t memory = 0;         ///< of each device, in bytes; 0: as much as this machine has
   std::size_t pinned_memory = 0;  ///< of the host, in bytes; 0: as much as this machine has
@@ -96,9 +104,10 @@ void Reset(const Options& options = {});
 /// Queues a "kernel". `touches` is the memory of its device, and the pinned and managed memory, that it uses:
 /// all other blocks of devices are out of its reach while it runs, and those that it only reads are
 /// write-protected. Memory that is not the simulator's is misuse there, except on a unified machine. Kernels
-/// run one at a time, on the thread that waits for them. The body must not call Ferry, but may wait for other
-/// threads that do. One that throws is a kernel that failed: its device does no more work, and each later
-/// call on it fails, as after a sticky error. Throws DeviceError.
+/// run one at a time, on a thread that waits for them, that launches or that asks whether a stream is done.
+/// The body must not call Ferry, but may wait for other threads that do; one that waits for something that
+/// its own thread does after the launch needs Order::kLate. One that throws is a kernel that failed: its
+/// device does no more work, and each later call on it fails, as after a sticky error. Throws DeviceError.
 void Launch(const Stream& on, std::vector<Touch> touches, std::function<void()> body);
 
 /// Runs all queued work.
