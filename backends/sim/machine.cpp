@@ -62,8 +62,8 @@ void Machine::Reset(const Options& next, Lock& lock) {
   order_ = options.order;
   if (order_ == Order::kDrawn && (options.seed == 0 || Random() % 2 == 0)) order_ = Order::kLate;
   for (int i = 0; i < options.devices; ++i) {
-    queues_.push_back(std::make_shared<Queue>(Queue{MainHandle(i), i, true, {"Reset", 0}}));
-    by_handle_.emplace(MainHandle(i), queues_.back());
+    queues_.push_back(std::make_shared<Queue>(Queue{kMainHandle, i, QueueKind::kMain, {"Reset", 0}, true}));
+    devices[static_cast<std::size_t>(i)].main = queues_.back();
   }
   ReportStrayAccesses(*this);
 }
@@ -79,8 +79,7 @@ Report Machine::Inspect() const {
   for (const auto& [address, block] : memory.blocks())
     if (!block.freed)
       result.leaks.push_back(block.made.text() + ": " + std::to_string(block.bytes) + " bytes");
-  for (const auto& [handle, queue] : by_handle_)
-    if (!queue->main) result.leaks.push_back(queue->made.text() + ": a stream");
+  for (const auto& [handle, queue] : by_handle_) result.leaks.push_back(queue->made.text() + ": a stream");
   result.contexts = static_cast<int>(std::count_if(devices.begin(), devices.end(),
                                                    [](const DeviceState& device) { return device.context; }));
   for (const auto& [handle, event] : events_) result.leaks.push_back(event.made.text() + ": an event");

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ferry/sim.hpp"
@@ -29,6 +30,7 @@ enum class Faults {
   kInstead,    ///< only instead: there is nothing to do, or nobody could give back what the call made
   kGivesBack,  ///< counted only if asked for, as nobody reports it; after a kernel failed, still gives back
   kQuery,      ///< counted only if asked for; says nothing of kernels
+  kLaunch,     ///< like kQuery, and either instead of the work or after it
 };
 
 /// The simulated machine behind SimRuntime and ferry/sim.hpp. There is one, behind one lock, which every
@@ -44,6 +46,9 @@ class Machine {
     std::size_t used = 0;  ///< in bytes
     Error sticky = SimRuntime::kSuccess;
     bool context = false;  ///< made by the first call that uses the device, or makes it current
+    std::shared_ptr<Queue> main{};
+    std::map<std::thread::id, std::shared_ptr<Queue>> of_threads{};  ///< their default streams
+    Clock blocking{};                                                ///< what blocking streams have done
   };
 
   /// Never destroyed: global memories give back theirs at exit.
@@ -78,16 +83,20 @@ class Machine {
 
   // Queues.
   /// Finishes the work of destroyed streams where there are many of those.
-  std::shared_ptr<Queue> MakeQueue(int device, const Call& call, Lock& lock);
-  /// The queue of a stream that `call` may use now, or nullptr and a misuse. With `device`, of that device.
+  std::shared_ptr<Queue> MakeQueue(int device, const Call& call, Lock& lock,
+                                   QueueKind kind = QueueKind::kNonBlocking);
+  /// The queue of a stream, or nullptr and a misuse. With `device`, of that device; else default streams are
+  /// the current one's.
   std::shared_ptr<Queue> Get(const Call& call, std::uintptr_t stream, std::optional<int> device);
-  /// False too for what is no stream: the call that uses it will be told.
-  bool IsCapturing(std::uintptr_t stream) const;
+  /// The same, for work: one under capture is misuse.
+  std::shared_ptr<Queue> Ready(const Call& call, std::uintptr_t stream, std::optional<int> device);
   bool AnyCapturing(int device) const;
   /// For a call that is not safe while a stream is captured: ends the captures that the calling thread's mode
   /// does not exempt, and then fails.
   Error EndUnsafeCaptures(const Call& call);
   void Push(const std::shared_ptr<Queue>& queue, Op op);
+  /// A main stream's next work comes after that of the blocking streams, and theirs after its.
+  void OrderWithMain(const std::shared_ptr<Queue>& queue, const Call& call);
   /// The work that is queued next comes after `point`.
   void PushWait(const std::shared_ptr<Queue>& queue, const Call& call, const Point& point);
   /// The host waits. It sees what was written to coarse-grained memory after Release only.
@@ -122,7 +131,8 @@ class Machine {
   Memory memory;
   RaceCheck races;
 
-  static std::uintptr_t MainHandle(int device) { return static_cast<std::uintptr_t>(device) * 2 + 1; }
+  /// As with CUDA, all devices' main streams have one handle, and all threads' default streams another.
+  static constexpr std::uintptr_t kMainHandle = 1;
   bool Has(int device) const { return device >= 0 && static_cast<std::size_t>(device) < devices.size(); }
   int device_count();
   std::size_t device_memory() const { return options.memory != 0 ? options.memory : host_memory_; }
@@ -133,6 +143,8 @@ class Machine {
   std::uint64_t Random();
   bool Counts(const Call& call) const;
   static std::shared_ptr<Queue> NeededFor(const Position& target);
+  /// nullptr for what is no stream.
+  std::shared_ptr<Queue> Find(std::uintptr_t stream, int device);
   std::shared_ptr<Queue> AnyRunnable(Early which = Early::kAll);
   void RunFront(const std::shared_ptr<Queue>& queue, Lock& lock);
   void RunKernel(const Op& op, int device, Lock& lock);
@@ -179,10 +191,12 @@ Error Enter(const char* name, Faults faults, Work work) {
   Lock lock(m.mutex);
   const Call call = m.Begin(name, faults);
   if (faults != Faults::kQuery) m.Current().context = true;
-  const auto sticky = [&] { return faults == Faults::kQuery ? SimRuntime::kSuccess : m.Current().sticky; };
+  const bool asks = faults == Faults::kQuery || faults == Faults::kLaunch;
+  const auto sticky = [&] { return asks ? SimRuntime::kSuccess : m.Current().sticky; };
   Error error =
       InKernel() ? m.Misuse(call, "called by a kernel", SimRuntime::kNotPermitted) : m.Injected(call);
-  const bool late = error == SimRuntime::kInjected && faults == Faults::kEither && m.options.fail_late &&
+  const bool late = error == SimRuntime::kInjected &&
+                    (faults == Faults::kEither || faults == Faults::kLaunch) && m.options.fail_late &&
                     !m.options.fail_forever;
   if (error == SimRuntime::kSuccess && faults != Faults::kGivesBack) error = sticky();
   if (error == SimRuntime::kSuccess || late) {

@@ -26,14 +26,14 @@ std::uint64_t Machine::Random() {
   return z ^ (z >> 31);
 }
 
-std::shared_ptr<Queue> Machine::MakeQueue(int device, const Call& call, Lock& lock) {
+std::shared_ptr<Queue> Machine::MakeQueue(int device, const Call& call, Lock& lock, QueueKind kind) {
   while (unfinished_.size() > kMostUnfinished) {
     const auto oldest = unfinished_.front();
     unfinished_.pop_front();
     RunUntil({oldest, oldest->queued}, lock);
   }
   const std::uintptr_t handle = stream_handles_.Make(Random() % 2 == 0);
-  queues_.push_back(std::make_shared<Queue>(Queue{handle, device, false, call}));
+  queues_.push_back(std::make_shared<Queue>(Queue{handle, device, kind, call}));
   by_handle_.emplace(handle, queues_.back());
   return queues_.back();
 }
@@ -50,13 +50,28 @@ void Machine::Destroy(Queue& queue) {
   by_handle_.erase(it);
 }
 
-std::shared_ptr<Queue> Machine::Get(const Call& call, std::uintptr_t stream, std::optional<int> device) {
+std::shared_ptr<Queue> Machine::Find(std::uintptr_t stream, int device) {
+  if (!Has(device)) return nullptr;
+  DeviceState& state = devices[static_cast<std::size_t>(device)];
+  if (stream == kMainHandle) return state.main;
+  if (stream == static_cast<std::uintptr_t>(kPerThreadStream)) {
+    auto& queue = state.of_threads[std::this_thread::get_id()];
+    if (queue == nullptr) {
+      queue = std::make_shared<Queue>(Queue{stream, device, QueueKind::kBlocking, {"Reset", 0}, true});
+      queues_.push_back(queue);
+    }
+    return queue;
+  }
   const auto it = by_handle_.find(stream);
-  if (it == by_handle_.end()) {
+  return it == by_handle_.end() ? nullptr : it->second;
+}
+
+std::shared_ptr<Queue> Machine::Get(const Call& call, std::uintptr_t stream, std::optional<int> device) {
+  auto queue = Find(stream, device.value_or(CurrentDevice()));
+  if (queue == nullptr) {
     Misuse(call, stream_handles_.WasMade(stream) ? "a stream that was destroyed" : "not a stream");
     return nullptr;
   }
-  const auto& queue = it->second;
   if (device && queue->device != *device) {
     Misuse(call, "a stream of sim:" + std::to_string(queue->device) +
                      " while sim:" + std::to_string(*device) + " is current");
@@ -65,10 +80,13 @@ std::shared_ptr<Queue> Machine::Get(const Call& call, std::uintptr_t stream, std
   return queue;
 }
 
-bool Machine::IsCapturing(std::uintptr_t stream) const {
-  const auto it = by_handle_.find(stream);
-  return it != by_handle_.end() && it->second->capturing;
+std::shared_ptr<Queue> Machine::Ready(const Call& call, std::uintptr_t stream, std::optional<int> device) {
+  auto queue = Get(call, stream, device);
+  if (queue == nullptr || !queue->capturing) return queue;
+  Misuse(call, "a stream under capture");
+  return nullptr;
 }
+
 bool Machine::AnyCapturing(int device) const {
   return std::any_of(queues_.begin(), queues_.end(),
                      [&](const auto& queue) { return queue->capturing && queue->device == device; });
@@ -111,13 +129,34 @@ std::optional<Point> Machine::PointOf(const Call& call, std::uintptr_t event) {
   return found->at;
 }
 
+void Machine::OrderWithMain(const std::shared_ptr<Queue>& queue, const Call& call) {
+  DeviceState& state = devices[static_cast<std::size_t>(queue->device)];
+  const auto wait = [&](const std::shared_ptr<Queue>& other) {
+    const Position end{other, other->queued};
+    if (end.Reached()) return;
+    queue->ops.push_back({OpKind::kOrder, call, {}, {}, end});
+    ++queue->queued;
+  };
+  if (queue->kind == QueueKind::kBlocking) {
+    wait(state.main);
+    queue->before.Join(Point(state.main).before);
+  } else if (queue->kind == QueueKind::kMain) {
+    for (const auto& other : queues_)
+      if (other->kind == QueueKind::kBlocking && other->device == queue->device) wait(other);
+    queue->before.Join(state.blocking);
+  }
+}
+
 void Machine::Push(const std::shared_ptr<Queue>& queue, Op op) {
+  OrderWithMain(queue, op.call);
   for (const Use& use : op.uses) ++use.block->uses;
   if (op.kind == OpKind::kWork || op.kind == OpKind::kKernel)
     for (const std::string& race : races.Note(op.call, op.uses, queue->accesses, queue->before))
       Misuse(op.call, race);
   queue->ops.push_back(std::move(op));
   ++queue->queued;
+  if (queue->kind == QueueKind::kBlocking)
+    devices[static_cast<std::size_t>(queue->device)].blocking.Join(Point(queue).before);
 }
 
 void Machine::PushWait(const std::shared_ptr<Queue>& queue, const Call& call, const Point& point) {

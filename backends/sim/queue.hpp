@@ -43,11 +43,18 @@ struct Op {
   bool Runnable() const { return Awaited() == nullptr; }
 };
 
+enum class QueueKind : std::uint8_t {
+  kMain,
+  kNonBlocking,
+  kBlocking,  ///< its work and the main stream's come one after the other, as queued
+};
+
 struct Queue {
   std::uintptr_t handle;
   int device;
-  bool main;
+  QueueKind kind;
   Call made;
+  bool of_system = false;  ///< nobody made it, and nobody destroys it
   std::deque<Op> ops{};
   std::size_t queued = 0, done = 0;
   bool destroyed = false;

@@ -40,15 +40,15 @@ void Reset(const Options& options) {
 }
 
 void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std::function<void()> code) {
-  Throw("Launch", Enter("Launch", Faults::kQuery, [&](const Call& call, Lock& lock) {
+  Throw("Launch", Enter("Launch", Faults::kLaunch, [&](const Call& call, Lock& lock) {
           Machine& m = Machine::The();
           const auto queue = m.Get(call, static_cast<std::uintptr_t>(on), device);
           if (queue == nullptr) return SimRuntime::kInvalidHandle;
-          if (queue->capturing) return SimRuntime::kStreamCaptureUnsupported;
           if (const Error sticky = m.devices[static_cast<std::size_t>(device)].sticky) return sticky;
           Op op{OpKind::kKernel, call};
           for (const Touch& touch : touches)
             if (const Error error = m.LocateTouch(call, touch, device, op.uses)) return error;
+          if (queue->capturing) return ++m.report.captured, SimRuntime::kSuccess;
           op.body = std::move(code);  // not before: what goes here goes under the lock
           m.Push(queue, std::move(op));
           m.RunEarly(Machine::Early::kAll, lock);
@@ -58,6 +58,18 @@ void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std
 
 void Launch(const Stream& on, std::vector<Touch> touches, std::function<void()> body) {
   LaunchHostCode(on.device().properties().index, on.handle(), std::move(touches), std::move(body));
+}
+
+StreamHandle CreateBlockingStream(Device& device) {
+  StreamHandle handle{};
+  Throw("CreateBlockingStream",
+        Enter("CreateBlockingStream", Faults::kQuery, [&](const Call& call, Lock& lock) {
+          const auto queue =
+              Machine::The().MakeQueue(device.properties().index, call, lock, QueueKind::kBlocking);
+          handle = StreamHandle{queue->handle};
+          return SimRuntime::kSuccess;
+        }));
+  return handle;
 }
 
 void Drain() {
@@ -79,7 +91,7 @@ void BeginCapture(StreamHandle on, CaptureMode mode) {
   Throw("BeginCapture", Enter("BeginCapture", Faults::kQuery, [&](const Call& call, Lock&) {
           const auto queue = Machine::The().Get(call, static_cast<std::uintptr_t>(on), std::nullopt);
           if (queue == nullptr) return SimRuntime::kInvalidHandle;
-          if (queue->main || queue->capturing) return SimRuntime::kStreamCaptureUnsupported;
+          if (queue->kind == QueueKind::kMain || queue->capturing) return SimRuntime::kStreamCaptureUnsupported;
           queue->capturing = true;
           queue->capture_mode = mode;
           queue->captured_by = std::this_thread::get_id();

@@ -2,7 +2,6 @@
 #include "sim_runtime.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "launch.hpp"
@@ -15,17 +14,6 @@ using enum SimRuntime::Error;
 
 Machine& machine() { return Machine::The(); }
 std::uintptr_t Number(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
-
-/// A queue that work may go to, or nullptr and the misuse is noted.
-std::shared_ptr<Queue> Ready(const Call& call, SimRuntime::Stream stream,
-                             std::optional<int> device = CurrentDevice()) {
-  auto queue = machine().Get(call, Number(stream), device);
-  if (queue != nullptr && queue->capturing) {
-    machine().Misuse(call, "a stream under capture");
-    return nullptr;
-  }
-  return queue;
-}
 
 Error Allocate(const Call& call, void** ptr, MemoryKind kind, std::size_t bytes, Lock& lock, Block*& block) {
   Error error = machine().Make(call, kind, bytes, CurrentDevice(), block, lock);
@@ -46,32 +34,6 @@ Error FreeNow(const Call& call, void* ptr, std::initializer_list<MemoryKind> kin
   Block* block = nullptr;
   const Error error = machine().LocateToFree(call, ptr, kinds, block);
   if (error == kSuccess) machine().RetireNow(call, *block);
-  return error;
-}
-
-bool OnDevice(const Block* block) { return block != nullptr && block->kind == MemoryKind::kDevice; }
-
-/// Managed memory is on either side.
-bool Fits(const Block* dst, const Block* src, SimRuntime::Direction direction) {
-  const auto fits = [](const Block* block, bool device) {
-    return (block != nullptr && block->kind == MemoryKind::kManaged) || OnDevice(block) == device;
-  };
-  return fits(dst, direction != SimRuntime::kDeviceToHost) &&
-         fits(src, direction != SimRuntime::kHostToDevice);
-}
-
-bool Overlap(const void* a, const void* b, std::size_t bytes) {
-  return std::max(Number(a), Number(b)) - std::min(Number(a), Number(b)) < bytes;
-}
-
-std::size_t Offset(const Block& block, const void* ptr) {
-  return static_cast<std::size_t>(static_cast<const std::byte*>(ptr) - block.address);
-}
-
-Error LocateOnCurrent(const Call& call, const void* ptr, std::size_t bytes, Block*& found) {
-  const Error error = machine().Locate(call, ptr, bytes, found);
-  if (error == kSuccess && OnDevice(found) && found->device != CurrentDevice())
-    return machine().Misuse(call, "memory of another device, made by " + found->made.text());
   return error;
 }
 
@@ -118,7 +80,7 @@ SimRuntime::Error SimRuntime::Describe(int index, DeviceProperties& properties) 
     properties.wavefront = options.wavefront;
     properties.memory_pools = options.memory_pools;
     properties.unified = options.unified;
-    properties.main_stream = StreamHandle{Machine::MainHandle(index)};
+    properties.main_stream = StreamHandle{Machine::kMainHandle};
     properties.launch = LaunchHostCode;
     return kSuccess;
   });
@@ -132,7 +94,7 @@ SimRuntime::Error SimRuntime::Malloc(void** ptr, std::size_t bytes) {
 SimRuntime::Error SimRuntime::MallocAsync(void** ptr, std::size_t bytes, Stream on) {
   return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock& lock) {
     if (!machine().options.memory_pools) return machine().Misuse(call, "no memory pools", kNotSupported);
-    const auto queue = Ready(call, on);
+    const auto queue = machine().Ready(call, Number(on), CurrentDevice());
     if (queue == nullptr) return kInvalidHandle;
     Block* block = nullptr;
     const Error error = Allocate(call, ptr, MemoryKind::kDevice, bytes, lock, block);
@@ -159,7 +121,7 @@ SimRuntime::Error SimRuntime::GiveUpFreedMemory(int) { return kSuccess; }
 SimRuntime::Error SimRuntime::FreeAsync(void* ptr, Stream on) {
   return Enter(__func__, Faults::kGivesBack, [&](const Call& call, Lock&) {
     if (!machine().options.memory_pools) return machine().Misuse(call, "no memory pools", kNotSupported);
-    const auto queue = Ready(call, on);
+    const auto queue = machine().Ready(call, Number(on), CurrentDevice());
     if (queue == nullptr) return kInvalidHandle;
     Block* block = nullptr;
     if (const Error error = machine().LocateToFree(call, ptr, {MemoryKind::kDevice}, block)) return error;
@@ -177,62 +139,6 @@ SimRuntime::Error SimRuntime::Free(void* ptr) {
   });
 }
 
-SimRuntime::Error SimRuntime::MemcpyAsync(void* dst, const void* src, std::size_t bytes, Direction direction,
-                                          Stream on) {
-  return Enter(__func__, Faults::kEither, [&](const Call& call, Lock& lock) {
-    const auto queue = Ready(call, on);
-    if (queue == nullptr) return kInvalidHandle;
-    if (bytes == 0 && machine().options.zero_bytes) return kSuccess;
-    Block *to = nullptr, *from = nullptr;
-    if (const Error error = LocateOnCurrent(call, dst, bytes, to)) return error;
-    if (const Error error = LocateOnCurrent(call, src, bytes, from)) return error;
-    if (!Fits(to, from, direction)) return machine().Misuse(call, "wrong direction");
-    if (Overlap(dst, src, bytes)) return machine().Misuse(call, "source and destination overlap");
-    ++machine().report.copies;
-    void* const target = machine().memory.Reach(to, dst);
-    const void* source = machine().memory.Reach(from, const_cast<void*>(src));
-    const bool late = machine().options.pageable_late;
-    Op op{OpKind::kWork, call};
-    if (from != nullptr) op.uses.push_back({from, Offset(*from, src), Offset(*from, src) + bytes, false});
-    if (to != nullptr) op.uses.push_back({to, Offset(*to, dst), Offset(*to, dst) + bytes, true});
-    if (from == nullptr && !late) {
-      const auto* const first = static_cast<const std::byte*>(src);
-      op.body = [=, staged = std::vector<std::byte>(first, first + bytes)] {
-        machine().Write(to, target, staged.data(), bytes);
-      };
-    } else {
-      op.body = [=] {
-        if (!OnDevice(from)) machine().Release();
-        machine().Write(to, target, source, bytes);
-      };
-    }
-    machine().Push(queue, std::move(op));
-    if ((to == nullptr || from == nullptr) && machine().options.pageable_serialises)
-      machine().WaitForAll(CurrentDevice(), lock);
-    else if (to == nullptr && !late)
-      machine().WaitFor(Point(queue), lock);
-    return kSuccess;
-  });
-}
-SimRuntime::Error SimRuntime::MemsetAsync(void* dst, int value, std::size_t bytes, Stream on) {
-  return Enter(__func__, Faults::kEither, [&](const Call& call, Lock&) {
-    const auto queue = Ready(call, on);
-    if (queue == nullptr) return kInvalidHandle;
-    Block* block = nullptr;
-    if (const Error error = LocateOnCurrent(call, dst, bytes, block)) return error;
-    if (block == nullptr) return machine().Misuse(call, "memory that is not the device's");
-    void* const target = machine().memory.Reach(block, dst);
-    const auto fill = [=] {
-      if (OnDevice(block)) return void(std::memset(target, value, bytes));
-      const std::vector<std::byte> all(bytes, static_cast<std::byte>(value));
-      machine().Write(block, target, all.data(), bytes);
-    };
-    const std::size_t first = Offset(*block, dst);
-    machine().Push(queue, {OpKind::kWork, call, fill, {{block, first, first + bytes, true}}});
-    return kSuccess;
-  });
-}
-
 SimRuntime::Error SimRuntime::StreamCreate(Stream* stream) {
   return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock& lock) {
     *stream = reinterpret_cast<Stream>(machine().MakeQueue(CurrentDevice(), call, lock)->handle);
@@ -243,14 +149,14 @@ SimRuntime::Error SimRuntime::StreamDestroy(Stream stream) {
   return Enter(__func__, Faults::kGivesBack, [&](const Call& call, Lock&) {
     const auto queue = machine().Get(call, Number(stream), std::nullopt);
     if (queue == nullptr) return kInvalidHandle;
-    if (queue->main) return machine().Misuse(call, "a main stream", kInvalidHandle);
+    if (queue->of_system) return machine().Misuse(call, "a default stream", kInvalidHandle);
     machine().Destroy(*queue);
     return kSuccess;
   });
 }
 SimRuntime::Error SimRuntime::StreamSynchronize(Stream stream) {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock& lock) {
-    const auto queue = Ready(call, stream);
+    const auto queue = machine().Ready(call, Number(stream), CurrentDevice());
     if (queue == nullptr) return kInvalidHandle;
     if (machine().options.waits_end_captures)
       if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
@@ -262,7 +168,7 @@ SimRuntime::Error SimRuntime::StreamSynchronize(Stream stream) {
 }
 SimRuntime::Error SimRuntime::StreamQuery(Stream stream) {
   return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock& lock) {
-    const auto queue = Ready(call, stream);
+    const auto queue = machine().Ready(call, Number(stream), CurrentDevice());
     if (queue == nullptr) return kInvalidHandle;
     if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
     if (queue->done != queue->queued) {
@@ -275,7 +181,7 @@ SimRuntime::Error SimRuntime::StreamQuery(Stream stream) {
 }
 SimRuntime::Error SimRuntime::StreamWaitEvent(Stream on, Event event) {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock&) {
-    const auto queue = Ready(call, on, std::nullopt);  // devices may wait for each other
+    const auto queue = machine().Ready(call, Number(on), std::nullopt);  // devices may wait for each other
     const auto point = machine().PointOf(call, Number(event));
     if (queue == nullptr || !point) return kInvalidHandle;
     machine().PushWait(queue, call, *point);
@@ -286,9 +192,9 @@ SimRuntime::Error SimRuntime::StreamIsCapturing(Stream stream, CaptureStatus* st
   return Enter(__func__, Faults::kQuery, [&](const Call& call, Lock&) {
     const auto queue = machine().Get(call, Number(stream), std::nullopt);
     if (queue == nullptr) return kInvalidHandle;
-    if (queue->main && machine().options.capture_spreads && machine().AnyCapturing(CurrentDevice()))
+    if (queue->kind == QueueKind::kMain && machine().options.capture_spreads && machine().AnyCapturing(CurrentDevice()))
       return kStreamCaptureImplicit;
-    *status = machine().IsCapturing(Number(stream)) ? kCapturing : kNotCapturing;
+    *status = queue->capturing ? kCapturing : kNotCapturing;
     return kSuccess;
   });
 }
@@ -308,12 +214,13 @@ SimRuntime::Error SimRuntime::EventCreate(Event* event) {
 }
 SimRuntime::Error SimRuntime::EventRecord(Event event, Stream on) {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock&) {
-    const auto queue = Ready(call, on);
+    const auto queue = machine().Ready(call, Number(on), CurrentDevice());
     if (queue == nullptr) return kInvalidHandle;
     Machine::EventState* const found = machine().FindEvent(call, Number(event));
     if (found == nullptr) return kInvalidHandle;
     if (found->device != queue->device)
       return machine().Misuse(call, "an event of another device than the stream", kInvalidHandle);
+    machine().OrderWithMain(queue, call);
     found->at = Point(queue);
     return kSuccess;
   });

@@ -123,14 +123,22 @@ EventHandle CheckedDevice::Record(StreamHandle on) {
   RequireStream("Record", on);
   const EventHandle event = next().Record(on);
   NoteOrUnmake(
-      mutex_, [&] { events_.insert(event); }, [&] { next().Release(event); });
+      mutex_, [&] { NoteEvent(event); }, [&] { next().Release(event); });
   return event;
+}
+
+/// Handles come again.
+void CheckedDevice::NoteEvent(EventHandle event) {
+  events_.insert(event);
+  std::erase(released_, event);
 }
 
 void CheckedDevice::Release(EventHandle event) noexcept try {
   {
     const std::lock_guard lock(mutex_);
     Require(events_.erase(event) != 0, "Release", "not an event of this device, or released before");
+    released_.push_back(event);
+    if (released_.size() > kRemembered) released_.pop_front();
   }
   next().Release(event);
 } catch (const std::exception& error) {
@@ -139,7 +147,11 @@ void CheckedDevice::Release(EventHandle event) noexcept try {
 
 void CheckedDevice::StreamWait(StreamHandle on, EventHandle event) {
   RequireStream("StreamWait", on);
-  RequireKnown("StreamWait", event);
+  {
+    const std::lock_guard lock(mutex_);
+    Require(std::find(released_.begin(), released_.end(), event) == released_.end(), "StreamWait",
+            "the event was released");
+  }
   next().StreamWait(on, event);
 }
 
@@ -155,7 +167,7 @@ std::optional<EventHandle> CheckedDevice::CopyAndRecord(CopyKind kind, void* dst
   if (!point) return point;
   try {
     const std::lock_guard lock(mutex_);
-    events_.insert(*point);
+    NoteEvent(*point);
     return point;
   } catch (const std::bad_alloc&) {  // the copy is queued: no note of the point is no point
     next().Release(*point);

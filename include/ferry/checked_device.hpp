@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,7 +19,7 @@ namespace ferry {
 /// copies and fills that begin in one of its blocks end there. Memory and streams that it does not know may
 /// be somebody else's, and pass. So does the handle of a stream that was destroyed: vendors give it out
 /// again, perhaps to somebody who lends the new stream. The simulated GPU knows which streams there are, and
-/// reports the others (decision 0012).
+/// reports the others (decision 0014).
 ///
 /// Misuse is counted and not passed on. A call that may throw then throws std::logic_error, which names the
 /// call; one that may not logs the same text as an error, and so does the destructor for what was not given
@@ -58,6 +59,7 @@ class CheckedDevice final : public ForwardingDevice {
   void RequireCopy(const char* call, CopyKind kind, void* dst, const void* src, std::size_t bytes,
                    StreamHandle on);
   void RequireStream(const char* call, StreamHandle stream);
+  void NoteEvent(EventHandle event);
   void RequireKnown(const char* call, EventHandle event);
   void RequireRange(const char* call, const char* which, const void* ptr, std::size_t bytes,
                     MemoryKind wrong);
@@ -66,6 +68,7 @@ class CheckedDevice final : public ForwardingDevice {
   std::map<std::uintptr_t, Block> blocks_;
   std::set<StreamHandle> streams_;
   std::set<EventHandle> events_;
+  std::deque<EventHandle> released_;
   std::atomic<std::int64_t> misuse_count_{0};
 };
 

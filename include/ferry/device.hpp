@@ -101,6 +101,7 @@ class Device {
   /// A point after the work queued on `on` so far. Owned through Event; may outlive its stream.
   virtual EventHandle Record(StreamHandle on) = 0;
   virtual void Release(EventHandle event) noexcept = 0;
+  /// `on` is this device's; the event may be another device's of the same backend.
   virtual void StreamWait(StreamHandle on, EventHandle event) = 0;
   virtual void HostWait(EventHandle event) = 0;
 

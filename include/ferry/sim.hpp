@@ -24,8 +24,8 @@ inline constexpr std::string_view kCalls[] = {
     "GetDevice", "SetDevice", "DeviceSynchronize", "Describe",
     "Malloc", "MallocAsync", "MallocHost", "MallocManaged", "Free", "FreeAsync", "FreeHost",
     "MemcpyAsync", "MemsetAsync", "Launch",
-    "StreamCreate", "StreamDestroy", "StreamQuery", "StreamSynchronize", "StreamWaitEvent",
-    "StreamIsCapturing", "BeginCapture", "EndCapture",
+    "StreamCreate", "CreateBlockingStream", "StreamDestroy", "StreamQuery", "StreamSynchronize",
+    "StreamWaitEvent", "StreamIsCapturing", "BeginCapture", "EndCapture",
     "EventCreate", "EventDestroy", "EventRecord", "EventSynchronize"};
 // clang-format on
 
@@ -80,8 +80,8 @@ struct Options {
   /// empty all except those that give back (Free*, *Destroy) or ask (GetDevice, SetDevice, Describe,
   /// StreamIsCapturing), launches and captures.
   std::string fail_call = {};
-  bool fail_late = false;  ///< the failing call has done its work, as when a vendor reports an older error;
-                           ///< not of calls that make something: nobody could give that back
+  bool fail_late = false;     ///< the failing call, or launch, has done its work, as when a vendor reports an
+                              ///< older error; not of calls that make something: nobody could give that back
   bool fail_forever = false;  ///< and so does every call after it, of any name: a driver that is gone
 };
 
@@ -91,6 +91,7 @@ struct Report {
   std::vector<std::string> kernel_errors;  ///< what failed kernels threw
   long calls = 0;                          ///< that Options::fail_at counts
   long faults = 0;                         ///< calls that Options::fail_at has made fail
+  long captured = 0;                       ///< kernels that a capture has taken, and that do not run
   long copies = 0;
   long host_waits = 0;
   long runtime_calls = 0;  ///< of any kind
@@ -110,6 +111,13 @@ void Reset(const Options& options = {});
 /// device does no more work, and each later call on it fails, as after a sticky error. Throws DeviceError.
 void Launch(const Stream& on, std::vector<Touch> touches, std::function<void()> body);
 
+/// As CUDA's cudaStreamCreate makes them: whatever is queued on the device's main stream comes after all that
+/// was queued on this one before, and the other way round. For Stream::Borrow; the device's DestroyStream
+/// gives it back. Throws DeviceError.
+StreamHandle CreateBlockingStream(Device& device);
+/// The calling thread's default stream, for Stream::Borrow: another queue in each thread, and blocking.
+inline constexpr StreamHandle kPerThreadStream{2};
+
 /// Runs all queued work.
 void Drain();
 
@@ -122,9 +130,10 @@ enum class CaptureMode : std::uint8_t {
   kRelaxed,      ///< nobody's
 };
 
-/// Between the two, work queued on `on` would become a graph: every call that needs that stream fails. As
-/// with CUDA's legacy stream, a main stream can't be captured. Throws DeviceError; EndCapture also where a
-/// call that is not safe has ended the capture before.
+/// Between the two, work queued on `on` becomes a graph, which never runs here: kernels are counted and
+/// forgotten, and every other call that needs that stream fails. As with CUDA's legacy stream, a main stream
+/// can't be captured. Throws DeviceError; EndCapture also where a call that is not safe has ended the capture
+/// before.
 void BeginCapture(const Stream& on, CaptureMode mode = CaptureMode::kGlobal);
 void EndCapture(const Stream& on);
 

@@ -92,7 +92,7 @@ class Event {
 
   EventHandle handle() const noexcept { return EventHandle{reinterpret_cast<std::uintptr_t>(owner_.get())}; }
   void HostWait() const { device_->HostWait(handle()); }
-  void StreamWait(const Stream& waiter) const { device_->StreamWait(waiter.handle(), handle()); }
+  void StreamWait(const Stream& waiter) const { waiter.device().StreamWait(waiter.handle(), handle()); }
 
  private:
   Event(Device& device, EventHandle handle)

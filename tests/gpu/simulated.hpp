@@ -48,7 +48,7 @@ class Session {
 /// The vendors have one or two handles for the main streams of all GPUs, 0 and 1.
 inline StreamHandle Handle(const void* stream) {
   const auto number = reinterpret_cast<std::uintptr_t>(stream);
-  return StreamHandle{number <= 1 ? sim::Machine::MainHandle(sim::CurrentDevice()) : number};
+  return StreamHandle{number <= 1 ? sim::Machine::kMainHandle : number};
 }
 inline SimRuntime::Stream Queue(const void* stream) {
   return reinterpret_cast<SimRuntime::Stream>(Handle(stream));

@@ -192,6 +192,14 @@ TEST_CASE("Somebody else's streams and memory pass") {
   CHECK(checked.device->misuse_count() == 0);
 }
 
+TEST_CASE("A stream may wait for an event of another device") {
+  Checked first, second;
+  const Event point(Stream::Main(*first.device));
+  point.StreamWait(Stream::Main(*second.device));
+  CHECK(first.device->misuse_count() == 0);
+  CHECK(second.device->misuse_count() == 0);
+}
+
 namespace {
 
 /// Every call that takes a stream, with one that is none.
@@ -224,7 +232,7 @@ TEST_CASE("An event is this device's, and released once") {
   const EventHandle event = device.Record(kMain);
   device.Release(event);
   const std::string unknown = ": not an event of this device, or released before";
-  CheckMisuse(checked, "StreamWait" + unknown, [&] { device.StreamWait(kMain, event); });
+  CheckMisuse(checked, "StreamWait: the event was released", [&] { device.StreamWait(kMain, event); });
   CheckMisuse(checked, "HostWait" + unknown, [&] { device.HostWait(event); });
   CheckLogged(checked, "Release" + unknown, [&] { device.Release(event); });
 }

@@ -32,6 +32,16 @@ TEST_CASE("a late fault comes after the work was queued") {
   CHECK(seen == std::byte{1});
 }
 
+TEST_CASE("a launch can report an error and have run") {
+  for (const bool late : {false, true}) {
+    SimWorld world({.fail_at = 1, .fail_call = "Launch", .fail_late = late});
+    bool ran = false;
+    CHECK_THROWS_AS(sim::Launch(world.side, {}, [&] { ran = true; }), DeviceError);
+    sim::Drain();
+    CHECK(ran == late);
+  }
+}
+
 TEST_CASE("a late fault of what makes something comes instead") {
   for (const char* const call : {"MallocAsync", "StreamCreate", "EventCreate"}) {
     sim::Reset({.fail_at = 1, .fail_call = call, .fail_late = true});
@@ -100,6 +110,7 @@ void CallEverything() {
     });
     attempt([&] { main.Synchronize(); });
     attempt([&] { sim::Launch(main, {}, [] {}); });
+    attempt([&] { device.DestroyStream(sim::CreateBlockingStream(device)); });
     attempt([&] {
       const Stream captured(device);
       attempt([&] { sim::BeginCapture(captured); });

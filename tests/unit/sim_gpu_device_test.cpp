@@ -187,12 +187,19 @@ TEST_CASE("no call that needs a stream goes through while it is captured") {
   });
 }
 
-TEST_CASE("a kernel is refused by a captured stream, and a main stream cannot be captured") {
+TEST_CASE("a kernel on a captured stream is part of the graph, and a main stream cannot be captured") {
   SimWorld world;
+  auto* const block = world.NewDevice(world.side);
+  bool ran = false;
   sim::BeginCapture(world.side);
-  CHECK_THROWS_AS(sim::Launch(world.side, {}, [] {}), DeviceError);
+  CHECK_NOTHROW(sim::Launch(world.side, {block}, [&] { ran = true; }));
+  CHECK_THROWS_AS(sim::Launch(world.side, {{block, kBytes + 1}}, [] {}), DeviceError);
+  CHECK(sim::Inspect().captured == 1);
   CHECK_THROWS_AS(sim::BeginCapture(world.main), DeviceError);
   CHECK_NOTHROW(sim::Launch(world.main, {}, [] {}));
+  sim::EndCapture(world.side);
+  sim::Drain();
+  CHECK_FALSE(ran);
 }
 
 /// Work is queued on a stream, its capture begins, and the memory that the work uses is given back.

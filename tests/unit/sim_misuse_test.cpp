@@ -34,6 +34,22 @@ TEST_CASE("a fill out of bounds, or of the host's memory, is reported") {
   CHECK(Contains(sim::Inspect().misuse.back(), "memory that is not the device's"));
 }
 
+TEST_CASE("fills and copies of adopted heap are legal on a unified machine") {
+  SimWorld world({.unified = true});
+  std::vector<char> from(kBytes), to(kBytes);
+  auto* const block = world.NewDevice(world.main);
+  world.device.Fill(from.data(), std::byte{7}, kBytes, world.main.handle());
+  world.device.Copy(CopyKind::kDeviceToDevice, to.data(), from.data(), kBytes, world.main.handle());
+  world.device.Copy(CopyKind::kDeviceToDevice, block, to.data(), kBytes, world.main.handle());
+  CHECK(to[0] == 0);  // in the stream's order
+  char seen = 0;
+  sim::Launch(world.main, {block}, [&] { seen = std::to_integer<char>(block[kBytes - 1]); });
+  sim::Drain();
+  CHECK(to == std::vector<char>(kBytes, 7));
+  CHECK(seen == 7);
+  CHECK(sim::Inspect().misuse.empty());
+}
+
 TEST_CASE("the use of a pointer that was freed is reported, though the free has not run") {
   SimWorld world;
   auto* const block = world.NewDevice(world.main);
@@ -138,7 +154,7 @@ TEST_CASE("unknown handles, and those given back, are reported") {
   (void)SimRuntime::GetLastError();
   CHECK(Contains(sim::Inspect().misuse.back(), "EventDestroy (after call 3): not an event"));
   world.device.DestroyStream(world.main.handle());
-  CHECK(Contains(sim::Inspect().misuse.back(), "StreamDestroy (after call 3): a main stream"));
+  CHECK(Contains(sim::Inspect().misuse.back(), "StreamDestroy (after call 3): a default stream"));
   CHECK(sim::Inspect().misuse.size() == 5);
 }
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <set>
+#include <string>
 
-#include "backends/sim/machine.hpp"
-#include "ferry/backend.hpp"
-#include "ferry/error.hpp"
-#include "ferry/synced_memory.hpp"
 #include "sim_fixture.hpp"
 
 namespace ferry::testing {
@@ -226,94 +222,6 @@ TEST_CASE("a fill and a copy within the device move the bytes they are told to")
   sim::Launch(world.side, {b}, [&] { std::copy_n(b, 4, seen.begin()); });
   sim::Drain();
   CHECK(seen == std::array{std::byte{8}, std::byte{7}, std::byte{7}, std::byte{8}});
-}
-
-TEST_CASE("the handle of a destroyed stream comes again at once, or not, as the seed says") {
-  int again = 0;
-  for (std::uint64_t seed = 0; seed < 32; ++seed) {
-    SimWorld world({.seed = seed});
-    StreamHandle old{};
-    {
-      const Stream brief(world.device);
-      old = brief.handle();
-    }
-    again += Stream(world.device).handle() == old;
-  }
-  CHECK(again > 4);
-  CHECK(again < 28);
-}
-
-TEST_CASE("the handle of a destroyed event comes again at once, or not, as the seed says") {
-  int again = 0;
-  for (std::uint64_t seed = 0; seed < 32; ++seed) {
-    SimWorld world({.seed = seed});
-    EventHandle old{};
-    {
-      const Event brief(world.main);
-      old = brief.handle();
-    }
-    again += Event(world.main).handle() == old;
-    CHECK_THROWS_AS(world.device.HostWait(old), DeviceError);
-    CHECK(Contains(OnlyMisuse(), "EventSynchronize"));
-    CHECK(Contains(OnlyMisuse(), "an event that was destroyed"));
-  }
-  CHECK(again > 4);
-  CHECK(again < 28);
-}
-
-/// Streams that each touch the memory and go, `many` times; nothing ever waits.
-void TouchAndGo(SyncedMemory& memory, int many) {
-  for (int i = 0; i < many; ++i) {
-    const Stream brief(memory.device());
-    memory.gpu_data(brief);
-  }
-}
-
-TEST_CASE("streams that come and go leave nothing behind in the simulator, whether anybody waits or not") {
-  sim::Reset();
-  const auto device = MakeDevice("sim");
-  SyncedMemory memory(kBytes, *device);
-  memory.mutable_cpu_data();
-  const auto queues = [] {
-    const sim::Lock lock(sim::Machine::The().mutex);
-    return sim::Machine::The().queue_count();
-  };
-  TouchAndGo(memory, 200'000);
-  CHECK(queues() < 100);
-  memory.mutable_gpu_data();
-  memory.cpu_data();
-  CHECK(queues() == 1);
-}
-
-TEST_CASE("streams that have gone make no access slower") {
-  sim::Reset();
-  const auto device = MakeDevice("sim");
-  SyncedMemory memory(kBytes, *device);
-  memory.mutable_cpu_data();
-  const auto pairs = [&] {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < 500; ++i) {
-      memory.mutable_cpu_data();
-      memory.gpu_data();
-    }
-    return std::chrono::steady_clock::now() - begin;
-  };
-  auto before = pairs(), after = before * 1000;
-  for (int attempt = 0; attempt < 10 && after > 2 * before; ++attempt) {
-    before = std::max(before, pairs());
-    TouchAndGo(memory, 2000);
-    after = pairs();
-  }
-  CHECK(after <= 2 * before);
-}
-
-TEST_CASE("a main stream has one handle a device, the same on every machine, and never 0") {
-  sim::Reset({.devices = 2});
-  const auto first = SimDevice(0).properties().main_stream, second = SimDevice(1).properties().main_stream;
-  CHECK(first != second);
-  CHECK(first != StreamHandle{});
-  sim::Reset();
-  CHECK(SimDevice(0).properties().main_stream == first);
 }
 
 }  // namespace
