@@ -160,7 +160,7 @@ void World::Adopt(const Step& step, Slot& slot) {
   if (slot.model.size == 0) return;
   Flush(slot);
   const bool host = step.side == Side::kCpu, unified = device_->properties().unified;
-  const bool pageable = host && !unified && step.amount % 2 == 0, gives = step.amount % 4 < 2;
+  const bool pageable = host && step.amount % 2 == 0, gives = step.amount % 4 < 2;
   const Stream on = stream(step.stream);
   auto bytes = pageable ? BringPageable()
                         : Bring(unified ? MemoryKind::kManaged

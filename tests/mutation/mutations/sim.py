@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The simulated GPU: what it no longer notices, or takes for wrong."""
+
+RACE = "backends/sim/race.cpp"
+QUEUE = "backends/sim/queue.cpp"
+MACHINE = "backends/sim/machine.cpp"
+MACHINE_H = "backends/sim/machine.hpp"
+COPY = "backends/sim/sim_copy.cpp"
+MEMORY = "backends/sim/memory.cpp"
+SIM = "backends/sim/sim.cpp"
+RUNTIME = "backends/sim/sim_runtime.cpp"
+
+MUTATIONS = [
+    # Streams and handles.
+    (QUEUE, "  while (unfinished_.size() > kMostUnfinished) {", "  while (false) {",
+     "destroyed streams with work left pile up"),
+    (QUEUE, "    std::erase(queues_, it->second);\n", "", "destroyed streams stay"),
+    (QUEUE, "event_handles_.Make(Random() % 2 == 0)", "event_handles_.Make(false)",
+     "no handle of an event comes again"),
+    (QUEUE, "  if (stream == kMainHandle) return state.main;", "  if (stream == kMainHandle) return devices[0].main;",
+     "all devices share a main stream"),
+    (QUEUE, "      if (other->kind == QueueKind::kBlocking && other->device == queue->device) wait(other);\n", "",
+     "a main stream does not wait for blocking ones"),
+    (QUEUE, "    wait(state.main);\n", "", "a blocking stream does not wait for the main one"),
+    (QUEUE, "    queue->before.Join(state.blocking);\n", "", "work that the main stream waited for races with its own"),
+    ("include/ferry/stream.hpp", "waiter.device().StreamWait(", "device_->StreamWait(",
+     "the main stream of another device waits"),
+
+    # Faults.
+    (MACHINE, "  ++report.faults;\n", "", "a report says of no fault that it came"),
+    (MACHINE, "         : which == \"any\"        ? true\n", "         : which == \"any\"        ? call.counted\n",
+     "queries are no calls of any kind"),
+    (SIM, "  RequireCalls(options.fail_call);\n", "", "a fault in a call that there is not is taken"),
+    (SIM, "Enter(\"Launch\", Faults::kLaunch,", "Enter(\"Launch\", Faults::kQuery,",
+     "a launch that reports an error has never run"),
+
+    # Touches.
+    (MEMORY, "writes ? PROT_READ | PROT_WRITE : PROT_READ", "PROT_READ | PROT_WRITE",
+     "a kernel writes to what it said that it reads"),
+    (MACHINE, "    return options.unified ? SimRuntime::kSuccess\n", "    return true ? SimRuntime::kSuccess\n",
+     "kernels touch memory of nobody's"),
+
+    # Races.
+    (RACE, "(old.writes || use.writes) && old.of != of", "old.writes && old.of != of", "a write after a read is no race"),
+    (RACE, "old.first < use.last && use.first < old.last", "use.first < old.last", "disjoint parts race"),
+    (RACE, "use.first <= old.first && old.last <= use.last && (use.writes || !old.writes)", "true",
+     "a smaller access makes a larger one forgotten"),
+    (RACE, "entry.until >= number", "true", "a wait orders what came after its point"),
+    (QUEUE, "  point.before.ShowToHost();\n", "", "a wait of the host orders nothing"),
+    (QUEUE, "    if (!device || i == *device) races.ShowToHost(i);\n", "", "a wait for the device orders nothing"),
+    (QUEUE, "  queue->before.Join(point.before);\n", "", "an event orders nothing"),
+    (RUNTIME, "    Point(queue).before.ShowToHost();\n", "", "a stream that says it is done orders nothing"),
+    (MACHINE, "  races.Forget(*found);\n", "", "a new block has the races of the old one"),
+
+    # Early and late.
+    (QUEUE, "  if (order_ == Order::kLate) return;\n", "", "a late machine runs work early"),
+    (MACHINE, "(options.seed == 0 || Random() % 2 == 0)", "true", "no machine runs work early"),
+    (MACHINE_H, "m.RunEarly(Machine::Early::kNoKernels, lock);", "m.RunEarly(Machine::Early::kAll, lock);",
+     "kernels run under Ferry's locks"),
+    (QUEUE, "  if (!running_) RunFront(NeededFor({queue, queue->done + 1}), lock);\n", "", "who polls a stream polls for ever"),
+
+    # What is legal.
+    (COPY, "    if (block == nullptr && !machine().options.unified)\n", "    if (block == nullptr)\n",
+     "no fill of adopted heap"),
+    (COPY, "from == nullptr && direction == kHostToDevice;", "from == nullptr;",
+     "a copy reads adopted heap out of its stream's order"),
+    (SIM, "          if (queue->capturing) return ++m.report.captured, SimRuntime::kSuccess;\n", "",
+     "kernels of a graph run at once"),
+]
