@@ -32,7 +32,11 @@ namespace ferry {
 class SyncedMemory {
  public:
   using SyncedHead = Head;
-  using enum Head;
+  // Members, where `using enum` would do: in a template, that ends g++ 12 in an internal error.
+  static constexpr Head UNINITIALIZED = Head::UNINITIALIZED;
+  static constexpr Head HEAD_AT_CPU = Head::HEAD_AT_CPU;
+  static constexpr Head HEAD_AT_GPU = Head::HEAD_AT_GPU;
+  static constexpr Head SYNCED = Head::SYNCED;
 
   SyncedMemory() : SyncedMemory(0) {}
   /// `size` is in bytes. The device must outlive the memory.
