@@ -14,12 +14,21 @@ namespace ferry {
 
 using detail::Reshaping;
 
+namespace {
+
+std::string Name(const Device& device) {
+  return device.properties().backend + ':' + std::to_string(device.properties().index);
+}
+
+}  // namespace
+
 template <class T>
 std::size_t Blob<T>::Bytes(const Shape& shape, const char* call) {
   constexpr auto kMost = std::numeric_limits<std::ptrdiff_t>::max() / static_cast<std::ptrdiff_t>(sizeof(T));
   if (shape.count() > kMost)
-    throw ShapeError(std::string(call) + ": shape " + shape.ToString() +
-                     " has more bytes than there are addresses");
+    throw ShapeError(std::string(call) + ": shape " + shape.ToString() + " has more than " +
+                     std::to_string(kMost) + " elements of " + std::to_string(sizeof(T)) +
+                     " bytes, the most that can be addressed");
   return static_cast<std::size_t>(shape.count()) * sizeof(T);
 }
 
@@ -50,8 +59,10 @@ template <class T>
 void Blob<T>::CopyFrom(const Blob& source, bool copy_diff, bool reshape) {
   const bool fits = shape_ == source.shape_ && count_ == source.count_;
   if (!fits && (!reshape || source.data_ == nullptr))
-    throw ShapeError("Blob::CopyFrom: a source of shape " + source.shape_string() + " for shape " +
-                     shape_string());
+    throw ShapeError("Blob::CopyFrom: the source has " + source.Described() + ", this blob has " +
+                     Described() +
+                     (source.data_ == nullptr ? "; a source needs a shape"
+                                              : "; they must be equal unless `reshape` is true"));
   if (source.data_ == nullptr) return;
   Reshaping reshaping(data_, diff_, bytes(), source.bytes(), device());
   copy_diff ? reshaping.Copy(Reshaping::Part::kDiff, *source.diff_)
@@ -75,8 +86,14 @@ void Blob<T>::set_gpu_data(T* data, const Stream& on) {
 
 template <class T>
 std::shared_ptr<SyncedMemory> Blob<T>::Adoptive(const T* ptr, const char* call) const {
-  if (ptr == nullptr) FailShape("a null pointer", call);
-  if (data_ == nullptr) FailShape("a pointer", call);
+  const auto refuse = [call](const std::string& why) {
+    throw std::invalid_argument(std::string(call) + ": the pointer is " + why);
+  };
+  if (ptr == nullptr) refuse("null; give one to " + std::to_string(count_) + " elements");
+  if (data_ == nullptr) FailShapeless(call);
+  // Of the old storage too, which may go when this blob departs from it.
+  if (data_->Owns(ptr) || diff_->Owns(ptr))
+    refuse("to elements that this blob owns and would free; give it those of another owner");
   return data_->size() == bytes() ? data_ : std::make_shared<SyncedMemory>(bytes(), device());
 }
 
@@ -84,16 +101,23 @@ template <class T>
 const std::shared_ptr<SyncedMemory>& Blob<T>::Shareable(const std::shared_ptr<SyncedMemory>& storage,
                                                         const Blob& with, const char* call) const {
   if (count_ != with.count_ || (storage == nullptr) != (with.data_ == nullptr))
-    throw ShapeError(std::string(call) + ": storage of shape " + shape_string() + " for shape " +
-                     with.shape_string());
+    throw ShapeError(std::string(call) + ": the other blob has " + Described() + ", this blob has " +
+                     with.Described() + "; to share, both need a shape, and equal counts");
   if (storage != nullptr && &storage->device() != &with.device())
-    throw std::invalid_argument(std::string(call) + ": storage of another device");
+    throw std::invalid_argument(std::string(call) + ": the other blob's storage is on the device " +
+                                Name(storage->device()) + ", this blob's on another, " + Name(with.device()) +
+                                "; CopyFrom copies between devices");
   return storage;
 }
 
 template <class T>
-void Blob<T>::FailShape(const char* what, const char* call) const {
-  throw ShapeError(std::string(call) + ": " + what + " for shape " + shape_string());
+void Blob<T>::FailShapeless(const char* call) {
+  throw ShapeError(std::string(call) + ": the blob has no shape, and so no elements; Reshape it first");
+}
+
+template <class T>
+std::string Blob<T>::Described() const {
+  return data_ != nullptr ? "shape " + shape_.ToString() : "no shape";
 }
 
 template <class T>

@@ -20,7 +20,8 @@ std::string Join(std::span<const std::int64_t> numbers) {
 std::int64_t Shape::count(int start, int end, const char* call) const {
   if (start < 0 || start > end || end > num_axes_)
     throw ShapeError(std::string(call) + ": axes " + std::to_string(start) + " to " + std::to_string(end) +
-                     " of shape " + ToString());
+                     " of shape " + ToString() + "; 0 <= start <= end <= " + std::to_string(num_axes_) +
+                     " must hold");
   std::int64_t product = 1;
   for (int axis = start; axis < end; ++axis) product *= dims_[static_cast<std::size_t>(axis)];
   return product;
@@ -34,7 +35,8 @@ std::vector<int> Shape::ToInts(const char* call) const {
   std::vector<int> dims;
   dims.reserve(size());
   for (const std::int64_t dim : *this) {
-    if (!std::in_range<int>(dim)) Fail("has a dim over int", call);
+    if (!std::in_range<int>(dim))
+      Fail("has a dim over 2147483647, the most that int holds; use 64-bit dims", call);
     dims.push_back(static_cast<int>(dim));
   }
   return dims;
@@ -44,8 +46,32 @@ void Shape::Fail(const char* what, const char* call) const {
   throw ShapeError(std::string(call) + ": shape " + Join(*this) + " " + what);
 }
 
+void Shape::FailDim(std::uint64_t dim, const char* call) const {
+  throw ShapeError(std::string(call) + ": dim " + std::to_string(num_axes_) + " of a shape is " +
+                   std::to_string(dim) + "; dims go up to 9223372036854775807");
+}
+
 void Shape::FailAxis(int axis, const char* call) const {
-  throw ShapeError(std::string(call) + ": axis " + std::to_string(axis) + " of shape " + ToString());
+  throw ShapeError(
+      std::string(call) + ": axis " + std::to_string(axis) + " of shape " + ToString() +
+      (empty() ? ", which has none"
+               : "; its axes are " + std::to_string(-num_axes_) + " to " + std::to_string(num_axes_ - 1)));
+}
+
+void Shape::FailLegacy(int axis, const char* call) const {
+  if (num_axes_ <= 4)
+    throw ShapeError(std::string(call) + ": axis " + std::to_string(axis) + "; legacy axes are -4 to 3");
+  throw ShapeError(
+      std::string(call) + ": shape " + ToString() + " has " + std::to_string(num_axes_) +
+      " axes, and num, channels, height and width are of 4 at most; use shape(axis), or an index "
+      "of as many numbers");
+}
+
+void detail::FailIndex(std::span<const std::int64_t> dims, const std::string& index, Bound bound,
+                       const char* call) {
+  throw ShapeError(std::string(call) + ": index " + index + " in shape " + Join(dims) + "; at most " +
+                   std::to_string(dims.size()) + " numbers are allowed, each from 0 to its dim" +
+                   (bound == Bound::kInside ? " - 1" : ""));
 }
 
 std::int64_t detail::Offset(std::span<const std::int64_t> dims, std::span<const std::int64_t> index,
@@ -57,7 +83,7 @@ std::int64_t detail::Offset(std::span<const std::int64_t> dims, std::span<const 
     inside = i >= 0 && (i < dims[axis] || (i == dims[axis] && bound == Bound::kPastEnd));
     offset = offset * static_cast<std::uint64_t>(dims[axis]) + static_cast<std::uint64_t>(i);
   }
-  if (!inside) throw ShapeError(std::string(call) + ": index " + Join(index) + " in shape " + Join(dims));
+  if (!inside) FailIndex(dims, Join(index), bound, call);
   return static_cast<std::int64_t>(offset);
 }
 

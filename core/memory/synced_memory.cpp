@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "ferry/error.hpp"
 #include "ferry/log.hpp"
 #include "observe.hpp"
 
@@ -141,9 +140,12 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
 }
 
 void SyncedMemory::Adopt(Side side, void* ptr, Deleter deleter, const Stream& on) {
-  if (ptr == nullptr)
-    throw Error(std::string("SyncedMemory::set_") + Name(side) + "_data: a null pointer for " +
-                std::to_string(size_) + " bytes");
+  const auto refuse = [side](const std::string& why) {
+    throw std::invalid_argument(std::string("SyncedMemory::set_") + Name(side) + "_data: the pointer is " +
+                                why);
+  };
+  if (ptr == nullptr) refuse("null; give one to " + std::to_string(size_) + " bytes");
+  if (Owns(ptr)) refuse("to bytes that this memory owns and would free; give it bytes of another owner");
   RequireOurs(on);
   detail::UseList uses;
   if (side == Side::kGpu) uses.Note(on);
@@ -156,6 +158,17 @@ void SyncedMemory::Adopt(Side side, void* ptr, Deleter deleter, const Stream& on
   here.uses = std::move(uses);
   capacity_ = size_;
   Publish(side, Access::kOverwrite, on);
+}
+
+bool SyncedMemory::Owns(const void* ptr) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto owns = [&](const Buffer& buffer) {
+    if (buffer.allocated == 0 && !buffer.deleter) return false;
+    const auto* const begin = static_cast<const std::byte*>(buffer.ptr);
+    const std::byte* const end = begin + (buffer.deleter ? capacity_ : buffer.allocated);
+    return ptr == begin || (std::less<>()(begin, ptr) && std::less<>()(ptr, end));
+  };
+  return owns(cpu_) || owns(gpu_);
 }
 
 /// Sees to it that the bytes are on `side` or on their way there, but for a tail that the host must zero. The

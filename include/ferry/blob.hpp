@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -14,18 +13,16 @@
 #include <utility>
 
 #include "ferry/backend.hpp"
+#include "ferry/detail/blob_math.hpp"
+#include "ferry/detail/message.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/shape.hpp"
 #include "ferry/stream.hpp"
 #include "ferry/synced_memory.hpp"
 
 namespace ferry {
-
-class BlobProto;
-class BlobShape;
 namespace detail {
 class Reshaping;
-bool ShapeEquals(const Shape& shape, const BlobProto& proto);
 }  // namespace detail
 
 /// Data and diff of one shape, each in a SyncedMemory that blobs can share: Caffe's Blob.
@@ -54,8 +51,8 @@ class Blob {
   Blob(std::int64_t num, std::int64_t channels, std::int64_t height, std::int64_t width,
        Device& device = DefaultDevice())
       : Blob({num, channels, height, width}, device) {}
-  /// The blob moved from has no shape.
-  Blob(Blob&& other) noexcept { Swap(other); }
+  /// The blob moved from keeps its device, and has no shape.
+  Blob(Blob&& other) noexcept : device_(other.device_) { Swap(other); }
   Blob& operator=(Blob&& other) noexcept {
     Blob(std::move(other)).Swap(*this);
     return *this;
@@ -80,9 +77,8 @@ class Blob {
   void Reshape(std::int64_t num, std::int64_t channels, std::int64_t height, std::int64_t width) {
     Reshape({num, channels, height, width});
   }
-  /// Needs ferry/proto.hpp. A template, so that braces never mean it.
-  template <std::same_as<BlobShape> Message>
-  void Reshape(const Message& shape) {
+  template <ShapeMessage M>
+  void Reshape(const M& shape) {
     Reshape(shape.dim());
   }
   void ReshapeLike(const Blob& other) { Reshape(other.shape_); }
@@ -105,8 +101,11 @@ class Blob {
   }
   /// "2 3 (6)"
   std::string shape_string() const { return data_ != nullptr ? shape_.ToString() : "(0)"; }
-  /// Legacy dims are compared from the last axis, as Caffe wrote them. Needs ferry/proto.hpp.
-  bool ShapeEquals(const BlobProto& other) const { return detail::ShapeEquals(shape_, other); }
+  /// Legacy dims are compared from the last axis, as Caffe wrote them.
+  template <BlobMessage M>
+  bool ShapeEquals(const M& other) const {
+    return detail::ShapeEquals(shape_, detail::ContentsOf(other));
+  }
 
   /// The dims of a blob of at most four axes; those that it lacks are 1, at the end, or for a negative axis
   /// at the beginning.
@@ -179,7 +178,8 @@ class Blob {
   T* overwrite_gpu_diff(const Stream& on) { return OverwriteGpu(diff_, on); }
 
   /// Use the caller's count() elements as the data, as SyncedMemory does. Shared storage of just that size
-  /// changes for all who share it; from any other this blob departs. The diff stays.
+  /// changes for all who share it; from any other this blob departs. The diff stays. Throws
+  /// std::invalid_argument also for elements of this blob's own diff.
   void set_cpu_data(T* data);
   void set_gpu_data(T* data, const Stream& on);
   void set_gpu_data(T* data) { set_gpu_data(data, Stream::Main(device())); }
@@ -220,13 +220,24 @@ class Blob {
     requires Real<T>;
 
   /// What Caffe wrote: legacy dims win over shape, and double_data over data. The diff changes if the message
-  /// has one. Without `reshape` the shapes must be equal. Needs ferry/proto.hpp, here and below.
-  void FromProto(const BlobProto& proto, bool reshape = true)
-    requires Real<T>;
+  /// has one. Without `reshape` the shapes must be equal. The message is ferry/proto.hpp's BlobProto or one
+  /// of another package, as Caffe's own; here, below and above.
+  template <BlobMessage M>
+  void FromProto(const M& message, bool reshape = true)
+    requires Real<T>
+  {
+    Take(detail::ContentsOf(message), reshape);
+  }
   /// The message then has this blob and nothing else: a Blob<double> as double_data, without its diff unless
-  /// `write_diff`.
-  void ToProto(BlobProto* proto, bool write_diff = false) const
-    requires Real<T>;
+  /// `write_diff`. Throws std::invalid_argument for null.
+  template <BlobMessage M>
+  void ToProto(M* message, bool write_diff = false) const
+    requires Real<T>
+  {
+    RequireWritable(message);
+    const T* const data = cpu_data();
+    detail::Write(shape_, data, write_diff ? cpu_diff() : nullptr, *message);
+  }
 
  private:
   // A caller overwrites count() elements: of storage that has more in use, only a part.
@@ -244,6 +255,8 @@ class Blob {
   void ReshapeTo(const Shape& shape, const char* call);
   /// Makes the change, and takes on the shape that goes with it.
   void Commit(const Shape& shape, detail::Reshaping& reshaping) noexcept;
+  void Take(const detail::BlobContents& contents, bool reshape);
+  void RequireWritable(const void* message) const;
   static std::size_t Bytes(const Shape& shape, const char* call);
   std::size_t bytes() const noexcept { return static_cast<std::size_t>(count_) * sizeof(T); }
   /// The data's storage if it has just count() elements in use, or new storage of that size.
@@ -269,10 +282,12 @@ class Blob {
   template <class Index>
   T Element(const std::shared_ptr<SyncedMemory>& memory, const Index& index, const char* call) const {
     const std::int64_t at = Offset(index, detail::Bound::kInside, call);
-    if (memory == nullptr) FailShape("an element", call);
+    if (memory == nullptr) FailShapeless(call);
     return static_cast<const T*>(memory->cpu_data())[at];
   }
-  [[noreturn]] void FailShape(const char* what, const char* call) const;
+  [[noreturn]] static void FailShapeless(const char* call);
+  /// "shape 2 3 (6)", or "no shape"
+  std::string Described() const;
 
   Device* device_ = nullptr;  ///< null: the default one, which nobody has asked for yet
   Shape shape_;

@@ -74,7 +74,7 @@ class Shape {
   /// The dim of `axis` in a shape of at most 4 axes, filled up with ones: at the end for an axis of 0 to 3,
   /// at the beginning for one of -4 to -1.
   std::int64_t Legacy(int axis, const char* call = "Shape::Legacy") const {
-    if (num_axes_ > 4 || axis < -4 || axis >= 4) FailAxis(axis, call);
+    if (num_axes_ > 4 || axis < -4 || axis >= 4) FailLegacy(axis, call);
     return axis < -num_axes_ || axis >= num_axes_ ? 1 : (axis < 0 ? end() : begin())[axis];
   }
   /// "2 3 (6)": the dims, and their product.
@@ -83,6 +83,7 @@ class Shape {
   /// As of a const std::vector; no axis is checked.
   std::size_t size() const noexcept { return static_cast<std::size_t>(num_axes_); }
   bool empty() const noexcept { return num_axes_ == 0; }
+  const std::int64_t* data() const noexcept { return dims_.data(); }
   const_iterator begin() const noexcept { return dims_.data(); }
   const_iterator end() const noexcept { return dims_.data() + num_axes_; }
   std::int64_t front() const noexcept { return dims_[0]; }
@@ -109,20 +110,23 @@ class Shape {
   template <class R>
   void Take(R&& dims, const char* call) {
     for (const auto dim : dims) {
-      if (num_axes_ == kMaxBlobAxes) Fail("has more than 32 axes", call);
-      if (!std::in_range<std::int64_t>(dim)) Fail("goes on with a dim over int64", call);
+      if (num_axes_ == kMaxBlobAxes) Fail("goes on after 32 axes, the most that a shape can have", call);
+      if (!std::in_range<std::int64_t>(dim)) FailDim(static_cast<std::uint64_t>(dim), call);
       dims_[static_cast<std::size_t>(num_axes_++)] = static_cast<std::int64_t>(dim);
     }
     bool any = true;
     for (const std::int64_t dim : *this) {
-      if (dim < 0) Fail("has a negative dim", call);
+      if (dim < 0) Fail("has a negative dim; dims are 0 or more", call);
       any &= dim != 0;
-      if (dim != 0 && __builtin_mul_overflow(count_, dim, &count_)) Fail("has a product over int64", call);
+      if (dim != 0 && __builtin_mul_overflow(count_, dim, &count_))
+        Fail("is too large: the product of its dims that are not 0 must fit int64", call);
     }
     if (!any) count_ = 0;
   }
   [[noreturn]] void Fail(const char* what, const char* call) const;
+  [[noreturn]] void FailDim(std::uint64_t dim, const char* call) const;
   [[noreturn]] void FailAxis(int axis, const char* call) const;
+  [[noreturn]] void FailLegacy(int axis, const char* call) const;
 
   int num_axes_ = 0;
   std::int64_t count_ = 1;
@@ -139,12 +143,16 @@ enum class Bound : std::uint8_t {
 /// Throws ShapeError, which names `call`.
 std::int64_t Offset(std::span<const std::int64_t> dims, std::span<const std::int64_t> index, Bound bound,
                     const char* call);
+[[noreturn]] void FailIndex(std::span<const std::int64_t> dims, const std::string& index, Bound bound,
+                            const char* call);
 template <IntegerRange R>
 std::int64_t Offset(const Shape& dims, const R& index, Bound bound, const char* call) {
   std::array<std::int64_t, kMaxBlobAxes + 1> first;  // one more than can be, so that too many are seen
   std::size_t axes = 0;
-  for (const auto i : index)
+  for (const auto i : index) {
+    if (!std::in_range<std::int64_t>(i)) FailIndex(dims, std::to_string(i), bound, call);
     if (axes < first.size()) first[axes++] = static_cast<std::int64_t>(i);
+  }
   return Offset(std::span(dims), std::span<const std::int64_t>(first).first(axes), bound, call);
 }
 

@@ -113,7 +113,9 @@ TEST_CASE("data_at and diff_at reach elements only") {
   CHECK(blob.diff_at({0, 1}) == 11);
   CHECK(blob.diff_at(1, 0, 0, 0) == 13);
   CHECK(blob.diff_at(std::vector{1, 2}) == 15);
-  CHECK_THROWS_MATCHES(blob.data_at({2, 0}), ShapeError, Message("Blob::data_at: index 2 0 in shape 2 3"));
+  CHECK_THROWS_MATCHES(blob.data_at({2, 0}), ShapeError,
+                       Message("Blob::data_at: index 2 0 in shape 2 3; at most 2 numbers are allowed, each "
+                               "from 0 to its dim - 1"));
   CHECK_THROWS_AS(blob.data_at(0, 3, 0, 0), ShapeError);
   CHECK_THROWS_AS(blob.diff_at(0, 0, 0, 1), ShapeError);
   CHECK_THROWS_AS(Blob<float>({2, 0}, world.device()).data_at({1}), ShapeError);

@@ -21,7 +21,7 @@ struct Fixture {
   explicit Fixture(bool unified = false) : device(unified) { memory.emplace(4, device), device.Take(); }
   LogDevice device;
   Stream main = Stream::Main(device), a{device}, b{device};
-  std::array<unsigned char, 4> mine{1, 2, 3, 4};
+  std::array<unsigned char, 4> mine{1, 2, 3, 4}, others{5, 6, 7, 8};
   std::optional<SyncedMemory> memory;
 };
 
@@ -91,10 +91,9 @@ TEST_CASE("the next set_cpu_data gives the bytes back when it returns") {
   f.memory->set_cpu_data(f.mine.data());
   f.memory->async_gpu_push(f.a);
   f.device.Take();
-  std::array<unsigned char, 4> others{};
-  f.memory->set_cpu_data(others.data());
+  f.memory->set_cpu_data(f.others.data());
   CHECK(f.device.Take() == Calls{"host waits for e1"});
-  CHECK(f.memory->cpu_data() == others.data());
+  CHECK(f.memory->cpu_data() == f.others.data());
 }
 
 TEST_CASE("the destructor waits for copies of the caller's bytes, in either direction") {
@@ -138,11 +137,11 @@ TEST_CASE("a deleter is called once, when the bytes would be given back") {
       f.memory->set_cpu_data(f.mine.data(), deleter);
       f.memory->async_gpu_push(f.a);
       f.device.Take();
-      f.memory->set_cpu_data(f.mine.data());
+      f.memory->set_cpu_data(f.others.data());
       CHECK(f.device.Take() == Calls{"host waits for e1"});
     } else {
       f.memory->set_gpu_data(f.mine.data(), f.a, deleter);
-      f.memory->set_gpu_data(f.mine.data());
+      f.memory->set_gpu_data(f.others.data());
       CHECK(f.device.Take() == Calls{"record e1 on s1", "main waits for e1"});
     }
     CHECK(deleted == std::vector<void*>{f.mine.data()});
@@ -155,7 +154,7 @@ TEST_CASE("the destructor calls the deleter") {
   Fixture f;
   int deleted = 0;
   f.memory->set_cpu_data(f.mine.data(), [&](void*) { ++deleted; });
-  f.memory->set_gpu_data(f.mine.data(), [&](void*) { ++deleted; });
+  f.memory->set_gpu_data(f.others.data(), [&](void*) { ++deleted; });
   f.memory.reset();
   CHECK(deleted == 2);
 }
@@ -168,10 +167,10 @@ TEST_CASE("a refused pointer stays the caller's, and the memory as it was") {
   f.memory->set_cpu_data(f.mine.data());
   const void* const gpu = f.memory->gpu_data();
   f.device.Take();
-  CHECK_THROWS_MATCHES(f.memory->set_cpu_data(nullptr, deleter), Error,
-                       Message("SyncedMemory::set_cpu_data: a null pointer for 4 bytes"));
-  CHECK_THROWS_MATCHES(f.memory->set_gpu_data(nullptr, deleter), Error,
-                       Message("SyncedMemory::set_gpu_data: a null pointer for 4 bytes"));
+  CHECK_THROWS_MATCHES(f.memory->set_cpu_data(nullptr, deleter), std::invalid_argument,
+                       Message("SyncedMemory::set_cpu_data: the pointer is null; give one to 4 bytes"));
+  CHECK_THROWS_MATCHES(f.memory->set_gpu_data(nullptr, deleter), std::invalid_argument,
+                       Message("SyncedMemory::set_gpu_data: the pointer is null; give one to 4 bytes"));
   CHECK_THROWS_AS(f.memory->set_gpu_data(&other, Stream::Main(other), deleter), std::invalid_argument);
   CHECK(f.memory->head() == SYNCED);
   CHECK(f.memory->cpu_data() == f.mine.data());
@@ -180,6 +179,63 @@ TEST_CASE("a refused pointer stays the caller's, and the memory as it was") {
   CHECK(Bytes(f.memory->cpu_data(), 4) == std::vector{1, 2, 3, 4});
   f.memory.reset();
   CHECK(deleted == 0);
+}
+
+/// What must be refused for `ptr`, which may be given with a deleter or without, and to either side.
+void CheckRefused(Fixture& f, void* ptr) {
+  const Head head = f.memory->head();
+  int deleted = 0;
+  f.device.Take();
+  for (const SyncedMemory::Deleter& deleter :
+       {SyncedMemory::Deleter{}, SyncedMemory::Deleter{[&](void*) { ++deleted; }}}) {
+    CHECK_THROWS_MATCHES(f.memory->set_cpu_data(ptr, deleter), std::invalid_argument,
+                         Message("SyncedMemory::set_cpu_data: the pointer is to bytes that this memory owns "
+                                 "and would free; give it bytes of another owner"));
+    CHECK_THROWS_MATCHES(f.memory->set_gpu_data(ptr, f.a, deleter), std::invalid_argument,
+                         Message("SyncedMemory::set_gpu_data: the pointer is to bytes that this memory owns "
+                                 "and would free; give it bytes of another owner"));
+  }
+  CHECK(f.memory->head() == head);
+  CHECK(deleted == 0);
+  CHECK(f.device.Take().empty());
+}
+
+TEST_CASE("a memory refuses bytes that it would free itself") {
+  for (const bool unified : {false, true}) {
+    Fixture f(unified);
+    auto* const cpu = static_cast<unsigned char*>(f.memory->mutable_cpu_data());
+    CheckRefused(f, cpu);
+    CheckRefused(f, cpu + 3);
+    CheckRefused(f, f.memory->mutable_gpu_data(f.a));
+    CHECK(f.memory->Owns(cpu + 3));
+    CHECK_FALSE(f.memory->Owns(cpu + 4));
+    CHECK_FALSE(f.memory->Owns(nullptr));
+    CHECK_NOTHROW(f.memory->set_cpu_data(f.mine.data()));
+  }
+}
+
+TEST_CASE("a memory refuses bytes that it has a deleter for") {
+  for (const bool unified : {false, true}) {
+    Fixture f(unified);
+    int deleted = 0;
+    f.memory->set_cpu_data(f.mine.data(), [&](void*) { ++deleted; });
+    CheckRefused(f, f.mine.data());
+    CheckRefused(f, f.mine.data() + 3);
+    f.memory.reset();
+    CHECK(deleted == 1);
+  }
+}
+
+TEST_CASE("the caller's own bytes may come again, and may come with a deleter then") {
+  Fixture f;
+  int deleted = 0;
+  f.memory->set_cpu_data(f.mine.data());
+  f.memory->set_cpu_data(f.mine.data());
+  f.memory->set_cpu_data(f.mine.data(), [&](void*) { ++deleted; });
+  CHECK(deleted == 0);
+  CHECK(Bytes(f.memory->cpu_data(), 4) == std::vector{1, 2, 3, 4});
+  f.memory.reset();
+  CHECK(deleted == 1);
 }
 
 TEST_CASE("the capacity of adopted bytes is the size that they were adopted with") {
