@@ -16,39 +16,46 @@
 namespace ferry::detail {
 namespace {
 
-/// Where a link leads: the file there is replaced, or made, and the link stays.
-std::filesystem::path Target(const std::filesystem::path& file) {
-  std::error_code none;
-  std::filesystem::path target = std::filesystem::canonical(file, none);
-  if (!none) return target;
-  const std::filesystem::path led = std::filesystem::read_symlink(file, none);
-  return none ? file : file.parent_path() / led;
+constexpr int kMostLinks = 40;  // as Linux follows
+
+/// Where `file` leads by links: to a file that is replaced, or made, while the links stay.
+std::filesystem::path Target(const std::filesystem::path& file, const std::string& where) {
+  std::filesystem::path target = file;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(target, error)); ++links) {
+    if (links == kMostLinks) ThrowSystemError(where, "write", ELOOP);
+    const std::filesystem::path led = std::filesystem::read_symlink(target, error);
+    if (error) ThrowSystemError(where, "write", error.value());
+    target = target.parent_path() / led;
+  }
+  return target;
 }
 
 }  // namespace
 
-void ThrowSystemError(const char* what, const std::filesystem::path& file, int error) {
-  throw Error(file.string() + ": cannot " + what + ": " + std::generic_category().message(error));
+void ThrowSystemError(const std::string& where, const char* what, int error) {
+  throw Error(where + ": cannot " + what + ": " + std::generic_category().message(error));
 }
 
 Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-std::string ReadFile(const std::filesystem::path& file, std::size_t most) {
+std::string ReadFile(const std::filesystem::path& file, std::size_t most, const std::string& where) {
   const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
-  if (in.get() < 0 || ::fstat(in.get(), &status) != 0) ThrowSystemError("open", file, errno);
+  if (in.get() < 0 || ::fstat(in.get(), &status) != 0) ThrowSystemError(where, "open", errno);
   // One byte more than there should be, so that the end is seen; a pipe has no size, and grows.
   auto room = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1;
   std::string bytes;
   std::size_t length = 0;
   for (ssize_t got = 1; got != 0;) {
     if (length > most || room > most + 1)
-      throw Error(file.string() + ": more than the " + std::to_string(most) + " bytes that protobuf reads");
+      throw Error(where + ": it has more than " + std::to_string(most) +
+                  " bytes, the most that protobuf reads");
     bytes.resize(room);
     got = ::read(in.get(), bytes.data() + length, room - length);
-    if (got < 0 && errno != EINTR) ThrowSystemError("read", file, errno);
+    if (got < 0 && errno != EINTR) ThrowSystemError(where, "read", errno);
     length += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
     if (length == room) room = std::min(2 * room + 4096, most + 1);
   }
@@ -56,20 +63,25 @@ std::string ReadFile(const std::filesystem::path& file, std::size_t most) {
   return bytes;
 }
 
-NewFile::NewFile(const std::filesystem::path& file) : target_(Target(file)), descriptor_(Create()) {}
+NewFile::NewFile(const std::filesystem::path& file, const std::string& where)
+    : where_(where), target_(Target(file, where)), descriptor_(Create()) {}
 
 int NewFile::Create() {
   static std::atomic<unsigned> number{0};
   struct stat old {};
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
-  if (replaces && !S_ISREG(old.st_mode)) throw Error(target_.string() + ": cannot write: not a regular file");
+  if (replaces && !S_ISREG(old.st_mode))
+    throw Error(where_ + ": cannot write: not a regular file; write to a pipe or a device by a stream");
+  // A rename asks for the folder's permission alone; the file's own is asked for like this.
+  if (replaces && Descriptor(::open(target_.c_str(), O_WRONLY | O_CLOEXEC)).get() < 0)
+    ThrowSystemError(where_, "write", errno);
   int fd = -1;
   do {
     written_ = target_;
     written_.replace_filename(".ferry-" + std::to_string(::getpid()) + "-" + std::to_string(++number));
     fd = ::open(written_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (fd < 0 && errno == EEXIST);
-  if (fd < 0) ThrowSystemError("create", target_, errno);
+  if (fd < 0) ThrowSystemError(where_, "create", errno);
   if (replaces) static_cast<void>(::fchmod(fd, old.st_mode & 07777));  // a file system without modes refuses
   return fd;
 }
@@ -79,8 +91,8 @@ NewFile::~NewFile() {
 }
 
 void NewFile::Commit() {
-  if (::fsync(descriptor()) != 0) ThrowSystemError("write", target_, errno);
-  if (::rename(written_.c_str(), target_.c_str()) != 0) ThrowSystemError("rename into place", target_, errno);
+  if (::fsync(descriptor()) != 0) ThrowSystemError(where_, "write", errno);
+  if (::rename(written_.c_str(), target_.c_str()) != 0) ThrowSystemError(where_, "rename into place", errno);
   written_.clear();
 }
 

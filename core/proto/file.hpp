@@ -7,8 +7,8 @@
 
 namespace ferry::detail {
 
-/// What the system said of `what` was wrong: an Error with the path and errno's text.
-[[noreturn]] void ThrowSystemError(const char* what, const std::filesystem::path& file, int error);
+/// An Error: `where`, which is the call and the path, and `what` could not be done, by errno's text.
+[[noreturn]] void ThrowSystemError(const std::string& where, const char* what, int error);
 
 /// A file that is open, and closed again.
 class Descriptor {
@@ -23,14 +23,15 @@ class Descriptor {
   int fd_;
 };
 
-/// The bytes of a file of at most `most` bytes. Throws Error.
-std::string ReadFile(const std::filesystem::path& file, std::size_t most);
+/// The bytes of a file of at most `most` bytes. Throws Error; its text begins with `where`, here and below.
+std::string ReadFile(const std::filesystem::path& file, std::size_t most, const std::string& where);
 
-/// A file that is written beside the one whose place it takes at Commit, or goes without.
+/// A file that is written beside the one whose place it takes at Commit, or goes without. Links to that one
+/// stay.
 class NewFile {
  public:
-  /// Throws Error, also where `file` is there and not a regular file.
-  explicit NewFile(const std::filesystem::path& file);
+  /// Throws Error, also where `file` is there and is not a regular file that may be written.
+  NewFile(const std::filesystem::path& file, const std::string& where);
   ~NewFile();
   int descriptor() const noexcept { return descriptor_.get(); }
   void Commit();
@@ -38,6 +39,7 @@ class NewFile {
  private:
   int Create();
 
+  const std::string where_;
   const std::filesystem::path target_;
   std::filesystem::path written_;  ///< empty once it is in its place
   Descriptor descriptor_;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "core/proto/kind.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry::detail {
@@ -85,6 +86,7 @@ class Scan {
 }  // namespace
 
 void ThrowFlaw(std::string_view bytes, const Descriptor& type, const std::string& where) {
+  RequireKind(bytes, type, where);
   Scan(bytes, where).Message(type, static_cast<int>(bytes.size()));
   throw FormatError(where, bytes.size(), "this is not a " + type.name());
 }

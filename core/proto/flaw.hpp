@@ -8,8 +8,8 @@
 
 namespace ferry::detail {
 
-/// Throws the FormatError of `bytes`, which protobuf could not read as a message of `type`: it has the first
-/// field that cannot be. `where` is what the bytes came from.
+/// Throws the FormatError of `bytes`, which protobuf could not read as a message of `type`: they are of
+/// another kind, or it has the first field that cannot be. `where` is what the bytes came from.
 [[noreturn]] void ThrowFlaw(std::string_view bytes, const google::protobuf::Descriptor& type,
                             const std::string& where);
 
