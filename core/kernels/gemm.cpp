@@ -20,9 +20,10 @@ struct Sizes {
 Sizes CheckedSizes(std::int64_t m, std::int64_t n, std::int64_t k) {
   const std::string sizes =
       "ferry::Gemm: m, n, k = " + std::to_string(m) + ", " + std::to_string(n) + ", " + std::to_string(k);
-  if (m < 0 || n < 0 || k < 0) throw std::invalid_argument(sizes + ": negative");
+  if (m < 0 || n < 0 || k < 0) throw std::invalid_argument(sizes + "; each must be 0 or more");
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  if (m > kMost || n > kMost || k > kMost) throw ShapeError(sizes + ": BLAS counts to 2147483647");
+  if (m > kMost || n > kMost || k > kMost)
+    throw ShapeError(sizes + "; each must be 2147483647 at most, for BLAS counts in int");
   return {static_cast<int>(m), static_cast<int>(n), static_cast<int>(k)};
 }
 

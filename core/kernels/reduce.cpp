@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <memory>
 #include <numeric>
-#include <stdexcept>
 #include <vector>
 
 #include "core/kernels/block_sum.hpp"
+#include "ferry/detail/count.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
 
@@ -43,7 +43,6 @@ double TotalOnHost(std::int64_t n, const Term& term) {
 
 template <class Term>
 double Total(const Place& place, std::int64_t n, Touches touches, const Term& term) {
-  if (n < 0) throw std::invalid_argument("ferry: a sum of a negative number of terms");
   if (n == 0) return 0;
   double total = 0;
   if (detail::RunOnDeviceSpace(place, ReduceOn<Term>{n, term, &total})) return total;
@@ -58,16 +57,19 @@ double Total(const Place& place, std::int64_t n, Touches touches, const Term& te
 
 template <Real T>
 double Asum(const Place& place, std::int64_t n, const T* x) {
+  detail::RequireCount("Asum", n);
   return Total(place, n, {{x, n}}, detail::AbsoluteOf<T>{x});
 }
 
 template <Real T>
 double Sumsq(const Place& place, std::int64_t n, const T* x) {
+  detail::RequireCount("Sumsq", n);
   return Total(place, n, {{x, n}}, detail::SquareOf<T>{x});
 }
 
 template <Real T>
 double Dot(const Place& place, std::int64_t n, const T* x, const T* y) {
+  detail::RequireCount("Dot", n);
   return Total(place, n, {{x, n}, {y, n}}, detail::ProductOf<T>{x, y});
 }
 

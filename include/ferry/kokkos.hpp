@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/detail/count.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos/execution_space.hpp"
 #include "ferry/kokkos/host_loop.hpp"
@@ -70,7 +71,7 @@ struct LoopOn {
 /// std::invalid_argument for n < 0. Any thread may call.
 template <class Functor>
 void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor functor) {
-  if (n < 0) throw std::invalid_argument("ferry::ParallelFor: n is negative");
+  detail::RequireCount("ParallelFor", n);
   if (n == 0 || detail::RunOnDeviceSpace(place, detail::LoopOn<Functor>{n, functor})) return;
   detail::RunHostCode(place, touches, [n, range = detail::EachOf<Functor>{std::move(functor)}] {
     detail::RunOnHost(n, range);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <catch2/catch_template_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -117,23 +118,32 @@ TEMPLATE_TEST_CASE("NaN, infinity and denormals go through", "[kernels]", float,
   CHECK(std::isnan(none.values()[5]));  // 0 * infinity
 }
 
-TEST_CASE("A negative count is refused, and none does nothing, even of null", "[kernels]") {
+TEST_CASE("A negative count is refused by the name of what was called", "[kernels]") {
   const World world(Everywhere());
   const Place& place = world.place();
   float x = 5;
-  CHECK_THROWS_AS(Set(place, -1, 1.F, &x), std::invalid_argument);
-  CHECK_THROWS_AS(Copy(place, -1, &x, &x), std::invalid_argument);
-  CHECK_THROWS_AS(Scale(place, -1, 2.F, &x), std::invalid_argument);
-  CHECK_THROWS_AS(Axpy(place, -1, 2.F, &x, &x), std::invalid_argument);
-  CHECK_THROWS_AS(Axpby(place, -1, 2.F, &x, 2.F, &x), std::invalid_argument);
-  CHECK_THROWS_AS(Asum(place, -1, &x), std::invalid_argument);
-  CHECK_THROWS_AS(Dot(place, -1, &x, &x), std::invalid_argument);
+  const auto says = [](const std::string& call) {
+    return Catch::Matchers::Message("ferry::" + call + ": n is -1; it counts elements, and is 0 or more");
+  };
+  CHECK_THROWS_MATCHES(Set(place, -1, 1.F, &x), std::invalid_argument, says("Set"));
+  CHECK_THROWS_MATCHES(Copy(place, -1, &x, &x), std::invalid_argument, says("Copy"));
+  CHECK_THROWS_MATCHES(Scale(place, -1, 2.F, &x), std::invalid_argument, says("Scale"));
+  CHECK_THROWS_MATCHES(Axpy(place, -1, 2.F, &x, &x), std::invalid_argument, says("Axpy"));
+  CHECK_THROWS_MATCHES(Axpby(place, -1, 2.F, &x, 2.F, &x), std::invalid_argument, says("Axpby"));
+  CHECK_THROWS_MATCHES(Asum(place, -1, &x), std::invalid_argument, says("Asum"));
+  CHECK_THROWS_MATCHES(Sumsq(place, -1, &x), std::invalid_argument, says("Sumsq"));
+  CHECK_THROWS_MATCHES(Dot(place, -1, &x, &x), std::invalid_argument, says("Dot"));
+  CHECK(x == 5);
+}
+
+TEST_CASE("A count of none does nothing, even of null", "[kernels]") {
+  const World world(Everywhere());
+  const Place& place = world.place();
   float* const null = nullptr;
   Set(place, 0, 1.F, null);
   Copy<float>(place, 0, null, null);
   Axpy<float>(place, 0, 2.F, null, null);
   CHECK(Sumsq<float>(place, 0, null) == 0);
-  CHECK(x == 5);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <catch2/catch_template_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -117,10 +118,13 @@ TEST_CASE("Gemm refuses negative sizes, and those that BLAS cannot count", "[ker
     Gemm(world.place(), Transpose::kNo, Transpose::kNo, m, n, k, 1.F, &x, &x, 0.F, &x);
   };
   constexpr std::int64_t kTooMany = std::int64_t{1} << 31;
-  CHECK_THROWS_AS(gemm(-1, 1, 1), std::invalid_argument);
+  CHECK_THROWS_MATCHES(gemm(-1, 1, 1), std::invalid_argument,
+                       Catch::Matchers::Message("ferry::Gemm: m, n, k = -1, 1, 1; each must be 0 or more"));
   CHECK_THROWS_AS(gemm(1, -1, 1), std::invalid_argument);
   CHECK_THROWS_AS(gemm(1, 1, -1), std::invalid_argument);
-  CHECK_THROWS_AS(gemm(kTooMany, 1, 1), ShapeError);
+  CHECK_THROWS_MATCHES(gemm(kTooMany, 1, 1), ShapeError,
+                       Catch::Matchers::Message("ferry::Gemm: m, n, k = 2147483648, 1, 1; each must be "
+                                                "2147483647 at most, for BLAS counts in int"));
   CHECK_THROWS_AS(gemm(1, kTooMany, 1), ShapeError);
   CHECK_THROWS_AS(gemm(1, 1, kTooMany), ShapeError);
   CHECK(x == 5);

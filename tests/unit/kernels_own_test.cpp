@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Kernels of the user's own.
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -140,7 +141,9 @@ TEST_CASE("A loop of the user's own runs each index once", "[kernels]") {
     for (std::size_t i = 0; i < values.size(); ++i) CHECK(values[i] == 5 + static_cast<int>(i));
   }
   const auto nothing = KOKKOS_LAMBDA(std::int64_t){};
-  CHECK_THROWS_AS(ParallelFor(world.place(), -1, {}, nothing), std::invalid_argument);
+  CHECK_THROWS_MATCHES(
+      ParallelFor(world.place(), -1, {}, nothing), std::invalid_argument,
+      Catch::Matchers::Message("ferry::ParallelFor: n is -1; it counts elements, and is 0 or more"));
 }
 
 struct AddIndex {
