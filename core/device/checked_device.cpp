@@ -199,7 +199,10 @@ void CheckedDevice::RequireKnown(const char* call, EventHandle event) {
 void CheckedDevice::RequireRange(const char* call, const char* which, const void* ptr, std::size_t bytes,
                                  MemoryKind wrong) {
   const std::string name = which;
-  Require(ptr != nullptr, call, (name + " is null").c_str());
+  if (ptr == nullptr) {
+    misuse_count_.fetch_add(1, std::memory_order_relaxed);
+    throw std::invalid_argument(std::string("Device::") + call + ": " + name + " is null");
+  }
   Require(bytes != 0, call, "no bytes");
   const auto address = reinterpret_cast<std::uintptr_t>(ptr);
   const std::lock_guard lock(mutex_);

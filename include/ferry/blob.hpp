@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "ferry/backend.hpp"
-#include "ferry/detail/blob_math.hpp"
 #include "ferry/detail/message.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/shape.hpp"
@@ -30,8 +29,8 @@ class Reshaping;
 /// T is any arithmetic type; the mathematics is there for float and double. Accesses, streams and threads are
 /// as in SyncedMemory; Reshape and what is not const count as writes. Elements that nobody wrote read as
 /// zeros. Throws what SyncedMemory throws, and ShapeError for a shape, axis, index or count that cannot be or
-/// does not fit; what threw has left shape and elements as they were. A Blob without a shape has no elements,
-/// no storage, and null pointers.
+/// does not fit; what threw has left shape and elements as they were, with SyncedMemory's exceptions. A Blob
+/// without a shape has no elements, no storage, and null pointers.
 template <class T>
 class Blob {
   static_assert(std::is_arithmetic_v<T>, "a Blob holds numbers");

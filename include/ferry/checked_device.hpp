@@ -22,8 +22,8 @@ namespace ferry {
 /// reports the others (decision 0014).
 ///
 /// Misuse is counted and not passed on. A call that may throw then throws std::logic_error, which names the
-/// call; one that may not logs the same text as an error, and so does the destructor for what was not given
-/// back.
+/// call (std::invalid_argument for a null pointer); one that may not logs the same text as an error, and so
+/// does the destructor for what was not given back.
 class CheckedDevice final : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;

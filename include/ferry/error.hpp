@@ -12,8 +12,13 @@
 
 namespace ferry {
 
-/// The root of what Ferry throws, but for OutOfMemory (a std::bad_alloc) and misuse of the library by its
-/// caller (a std::logic_error). What threw has left everything as it was.
+/// The root of what Ferry throws, except OutOfMemory (a std::bad_alloc) and misuse of the library by its
+/// caller (a std::logic_error: std::invalid_argument for an argument that no call may have, a null pointer
+/// above all).
+///
+/// A call that throws has given out nothing and changed nothing that its caller can see. Where more can have
+/// happened, the function's or its class's comment says what: Device, whose work may be queued; SyncedMemory,
+/// whose copy may be on its way; the streams of ferry/proto.hpp, which have moved on.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -25,10 +25,11 @@ namespace ferry {
 /// read them when it returns.
 ///
 /// Concurrent const accesses are safe; a non-const one excludes all others, up to the end of both.
-/// Accesses throw DeviceError, OutOfMemory (or std::bad_alloc, where their notes have no room), and
+/// Every call can throw DeviceError, OutOfMemory (or std::bad_alloc, where its notes have no room), and
 /// std::invalid_argument for a stream of another device. One that throws leaves the bytes as they were, and
-/// can be made again. At most it has started a copy, and then head() says so. Pointers stay the same for
-/// life, but for those that set_*_data replaces, and may be null while size is 0.
+/// can be made again. At most it has allocated a side or started a copy to it, which head() shows; Assign
+/// alone can lose what it would replace, as it says. Pointers stay the same for life, except those that
+/// set_*_data replaces, and may be null while size is 0.
 class SyncedMemory {
  public:
   using SyncedHead = Head;

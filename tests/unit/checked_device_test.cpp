@@ -42,11 +42,11 @@ struct Checked {
 };
 
 /// Runs `call`, which must be misuse that says `what`, and must not reach the next device.
-template <class Call>
+template <class Misuse = std::logic_error, class Call>
 void CheckMisuse(Checked& checked, const std::string& what, Call call) {
   const auto reached = checked.probe.calls.size();
   const auto before = checked.device->misuse_count();
-  CHECK_THROWS_MATCHES(call(), std::logic_error, Catch::Matchers::Message("Device::" + what));
+  CHECK_THROWS_MATCHES(call(), Misuse, Catch::Matchers::Message("Device::" + what));
   CHECK(checked.device->misuse_count() == before + 1);
   CHECK(checked.probe.calls.size() == reached);
 }
@@ -69,13 +69,14 @@ TEST_CASE("Null pointers and zero bytes are misuse") {
   Checked checked;
   CheckedDevice& device = *checked.device;
   CheckMisuse(checked, "Allocate: no bytes", [&] { device.Allocate(kDevice, 0, kMain); });
-  CheckMisuse(checked, "Copy: dst is null",
-              [&] { device.Copy(kHostToDevice, nullptr, checked.host, 1, kMain); });
-  CheckMisuse(checked, "Copy: src is null",
-              [&] { device.Copy(kHostToDevice, checked.host, nullptr, 1, kMain); });
+  CheckMisuse<std::invalid_argument>(checked, "Copy: dst is null",
+                                     [&] { device.Copy(kHostToDevice, nullptr, checked.host, 1, kMain); });
+  CheckMisuse<std::invalid_argument>(checked, "Copy: src is null",
+                                     [&] { device.Copy(kHostToDevice, checked.host, nullptr, 1, kMain); });
   CheckMisuse(checked, "Copy: no bytes",
               [&] { device.Copy(kHostToDevice, checked.host, checked.host, 0, kMain); });
-  CheckMisuse(checked, "Fill: dst is null", [&] { device.Fill(nullptr, std::byte{}, 1, kMain); });
+  CheckMisuse<std::invalid_argument>(checked, "Fill: dst is null",
+                                     [&] { device.Fill(nullptr, std::byte{}, 1, kMain); });
   CheckMisuse(checked, "Fill: no bytes", [&] { device.Fill(checked.host, std::byte{}, 0, kMain); });
 }
 
