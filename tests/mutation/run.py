@@ -26,24 +26,30 @@ TESTS = [("unit_memory", 1), ("property_walk", 0.1), ("property_fault", 0.1), ("
          ("property_thread", 0.2), ("property_exhaustive", 0.005), ("property_pool", 1), ("unit_device", 1),
          ("unit_sim", 1), ("unit_stray_access", 1), ("property_walk", 4), ("property_exhaustive", 0.2),
          ("race_property_thread", 0.2)]
+# For blobs and messages, which no other test has.
+BLOB_TESTS = [("unit_proto", 1)]
 # For a vendor's backend: with the vendor's functions made of the simulated GPU.
+VENDORS = ["cuda", "hip"]
 MACHINES = ["", "unified", "without_pools"]
 SECONDS = 300
 
 
-def vendor_of(file):
-    found = re.match(r"backends/(cuda|hip)/", file)
-    return found[1] if found else ""
+def part_of(file):
+    """The part of the tree that has its own tests."""
+    if found := re.match(r"backends/(cuda|hip)/", file):
+        return found[1]
+    return "blob" if re.match(r"core/(blob|proto)/|include/ferry/(blob|shape|detail/message)\.hpp", file) else "core"
 
 
-def runs(vendor):
+def runs(part):
     """Each program, and what it finds in its environment."""
-    if vendor:
+    if part in VENDORS:
         return [("simulated", {"FERRY_TEST_SCALE": "0.1", "FERRY_SIMULATED": machine}) for machine in MACHINES]
-    return [(test, {"FERRY_TEST_SCALE": str(scale)}) for test, scale in TESTS]
+    return [(test, {"FERRY_TEST_SCALE": str(scale)}) for test, scale in (BLOB_TESTS if part == "blob" else TESTS)]
 
 
-def build(tree, out, test, vendor):
+def build(tree, out, test, part):
+    vendor = part if part in VENDORS else ""
     return subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", str(HERE), f"TREE={tree}", f"BUILD={out}",
                            f"VENDOR={vendor}", f"{out}/{test}"], capture_output=True, text=True)
 
@@ -54,12 +60,12 @@ def failing_case(output):
     return " ".join(found[1].split()) if found else "no report"
 
 
-def caught_by(tree, out, vendor):
+def caught_by(tree, out, part):
     """What catches the fault in `tree`, or None."""
-    out = out / (vendor or "core")
+    out = out / part
     out.mkdir(exist_ok=True)
-    for test, environment in runs(vendor):
-        built = build(tree, out, test, vendor)
+    for test, environment in runs(part):
+        built = build(tree, out, test, part)
         if built.returncode != 0:
             asserted = "static_assert" if "static assertion failed" in built.stderr else "error"
             return f"the build ({asserted})"
@@ -81,16 +87,16 @@ def main():
         tree, out = pathlib.Path(scratch, "tree"), pathlib.Path(scratch, "build")
         shutil.copytree(HERE.parents[1], tree, ignore=shutil.ignore_patterns(".git", "build"))
         out.mkdir()
-        for vendor in sorted({vendor_of(file) for file, *_ in chosen}):
-            if (broken := caught_by(tree, out, vendor)) is not None:
-                sys.exit(f"{vendor or 'core'}: without any mutation, caught by {broken}")
+        for part in sorted({part_of(file) for file, *_ in chosen}):
+            if (broken := caught_by(tree, out, part)) is not None:
+                sys.exit(f"{part}: without any mutation, caught by {broken}")
         for file, old, new, fault in chosen:
             path = tree / file
             source = path.read_text()
             if source.count(old) != 1:
                 sys.exit(f"{file}: found {source.count(old)} times: {old}")
             path.write_text(source.replace(old, new))
-            by = caught_by(tree, out, vendor_of(file))
+            by = caught_by(tree, out, part_of(file))
             path.write_text(source)
             survivors += by is None
             print(f"{'CAUGHT' if by else 'SURVIVED'} | {file} | {fault} | {by or '-'}", flush=True)
