@@ -13,6 +13,7 @@
 #include <random>
 #include <string>
 
+#include "bench/blas.hpp"
 #include "bench/compare.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/blob.hpp"
@@ -42,27 +43,28 @@ void RegisterAll(ferry::Device& host, std::int64_t bytes, const std::string& siz
   const auto arrays = std::make_shared<Arrays>(n, host);
   const int blas_n = static_cast<int>(n);
   float *const x = arrays->x, *const y = arrays->y;
-  const auto compare = [&](const char* what, double required, auto subject, auto reference) {
+  const auto compare = [&](const std::string& what, double required, auto subject, auto reference) {
     bench::Compare(
-        what + size, required, [=, keep = arrays] { subject(); }, reference);
+        what + '/' + size, required, [=, keep = arrays] { subject(); }, reference);
   };
+  const std::string of = std::string(" of ") + openblas_get_corename();
   compare(
-      "Axpy, cblas_saxpy/", streaming, [=] { ferry::Axpy(cpu, n, 1e-9F, x, y); },
+      "Axpy, cblas_saxpy" + of, streaming, [=] { ferry::Axpy(cpu, n, 1e-9F, x, y); },
       [=] { cblas_saxpy(blas_n, 1e-9F, x, 1, y, 1); });
   compare(
-      "Scale, cblas_sscal/", streaming, [=] { ferry::Scale(cpu, n, -1.F, x); },
+      "Scale, cblas_sscal" + of, streaming, [=] { ferry::Scale(cpu, n, -1.F, x); },
       [=] { cblas_sscal(blas_n, -1.F, x, 1); });
   compare(
-      "Copy, memcpy/", streaming, [=] { ferry::Copy(cpu, n, x, y); },
+      "Copy, memcpy", streaming, [=] { ferry::Copy(cpu, n, x, y); },
       [=] { std::memcpy(y, x, static_cast<std::size_t>(bytes)); });
   compare(
-      "Asum, cblas_sasum/", summing, [=] { benchmark::DoNotOptimize(ferry::Asum(cpu, n, x)); },
+      "Asum, cblas_sasum" + of, summing, [=] { benchmark::DoNotOptimize(ferry::Asum(cpu, n, x)); },
       [=] { benchmark::DoNotOptimize(cblas_sasum(blas_n, x, 1)); });
   compare(
-      "Sumsq, cblas_sdot/", summing, [=] { benchmark::DoNotOptimize(ferry::Sumsq(cpu, n, x)); },
+      "Sumsq, cblas_sdot" + of, summing, [=] { benchmark::DoNotOptimize(ferry::Sumsq(cpu, n, x)); },
       [=] { benchmark::DoNotOptimize(cblas_sdot(blas_n, x, 1, x, 1)); });
   compare(
-      "Dot, cblas_sdot/", 0, [=] { benchmark::DoNotOptimize(ferry::Dot(cpu, n, x, y)); },
+      "Dot, cblas_sdot" + of, summing, [=] { benchmark::DoNotOptimize(ferry::Dot(cpu, n, x, y)); },
       [=] { benchmark::DoNotOptimize(cblas_sdot(blas_n, x, 1, y, 1)); });
 }
 
@@ -90,6 +92,7 @@ void PrintErrors(ferry::Device& host) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  bench::UseBestBlasKernels(argv);
   openblas_set_num_threads(1);
   const auto host = ferry::MakeDevice("host");
   RegisterAll(*host, std::int64_t{64} << 20, "64MiB", 0.95, 0.95);
