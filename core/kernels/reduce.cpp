@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <array>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -36,8 +38,14 @@ struct ReduceOn {
 template <class Term>
 double TotalOnHost(std::int64_t n, const Term& term) {
   using Sums = detail::BlockSums<Term>;
-  std::vector<double> sums(static_cast<std::size_t>(Sums::Blocks(n)));
-  detail::RunOnHost(Sums::Blocks(n), Sums{term, n, sums.data()});
+  const std::int64_t blocks = Sums::Blocks(n);
+  std::array<double, 8> few;  // whose sum costs less than to start workers, or to allocate
+  if (blocks <= std::ssize(few)) {
+    detail::Run(Sums{term, n, few.data()}, 0, blocks);
+    return std::accumulate(few.begin(), few.begin() + blocks, 0.0);
+  }
+  std::vector<double> sums(static_cast<std::size_t>(blocks));
+  detail::RunOnHost(blocks, Sums{term, n, sums.data()});
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
@@ -46,10 +54,11 @@ double Total(const Place& place, std::int64_t n, Touches touches, const Term& te
   if (n == 0) return 0;
   double total = 0;
   if (detail::RunOnDeviceSpace(place, ReduceOn<Term>{n, term, &total})) return total;
+  if (place.side() == Side::kCpu) return TotalOnHost(n, term);
   // Shared with the queued work, which still runs if the wait fails.
   const auto result = std::make_shared<double>(0);
   detail::RunHostCode(place, touches, [n, term, result] { *result = TotalOnHost(n, term); });
-  if (place.side() == Side::kGpu) place.stream().Synchronize();
+  place.stream().Synchronize();
   return *result;
 }
 
