@@ -40,11 +40,12 @@ function(ferry_add_test name)
 endfunction()
 
 # ferry_add_bench(<name> <source> [LIBRARIES <library>...])
-# A Google Benchmark program.
+# A Google Benchmark program, of the target benchmarks.
 function(ferry_add_bench name source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LIBRARIES")
   add_executable(${name} ${source})
   ferry_compile_options(${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ferry::ferry benchmark::benchmark_main ${arg_LIBRARIES})
+  add_dependencies(benchmarks ${name})
 endfunction()

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How many instructions has an access that finds its bytes in place? Callgrind counts them, and puts each
+// count down under "name calls".
+#include <cstdio>
+
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 12
+#include <valgrind/callgrind.h>
+
+#include <string>
+#include <vector>
+
+#include "ferry/blob.hpp"
+
+namespace {
+
+using ferry::Blob;
+using ferry::SyncedMemory;
+
+/// The loop counts too: 3 instructions a call.
+template <class Access>
+[[gnu::noinline]] void Repeat(int calls, const Access& access) {
+  for (int i = 0; i < calls; ++i) {
+    const auto result = access();
+    asm volatile("" : : "r"(result) : "memory");
+  }
+}
+
+template <class Access>
+void Count(const char* name, const Access& access) {
+  constexpr int kCalls = 1000;
+  const std::string description = std::string(name) + ' ' + std::to_string(kCalls);
+  access();  // which is the first: what follows is in place
+  CALLGRIND_START_INSTRUMENTATION;
+  CALLGRIND_ZERO_STATS;
+  Repeat(kCalls, access);
+  CALLGRIND_STOP_INSTRUMENTATION;
+  CALLGRIND_DUMP_STATS_AT(description.c_str());
+}
+
+}  // namespace
+
+int main() {
+  const auto device = ferry::MakeDevice("host");  // as valgrind has no room for the simulated GPU's addresses
+  const ferry::Stream stream(*device);
+  SyncedMemory read(64, *device), host(64, *device), gpu(64, *device);
+  read.overwrite_cpu_data(), read.gpu_data(stream);
+  Count("cpu_data", [&] { return read.cpu_data(); });
+  Count("gpu_data", [&] { return read.gpu_data(stream); });
+  Count("mutable_cpu_data", [&] { return host.mutable_cpu_data(); });
+  Count("mutable_gpu_data", [&] { return gpu.mutable_gpu_data(stream); });
+  Count("overwrite_cpu_data", [&] { return host.overwrite_cpu_data(); });
+
+  Count("Resize_to_the_same_size_and_cpu_data", [&] {
+    read.Resize(64);
+    return read.cpu_data();
+  });
+
+  Blob<float> blob({2, 3, 4, 5}, *device);
+  const Blob<float>& seen = blob;
+  Count("Blob::cpu_data", [&] { return seen.cpu_data(); });
+  Count("Blob::mutable_cpu_data", [&] { return blob.mutable_cpu_data(); });
+  const std::vector<int> shape{2, 3, 4, 5};
+  Count("Blob::Reshape_to_the_same_list", [&] {
+    blob.Reshape({2, 3, 4, 5});
+    return 0;
+  });
+  Count("Blob::Reshape_to_the_same_vector", [&] {
+    blob.Reshape(shape);
+    return 0;
+  });
+}
+
+#else
+int main() {
+  std::puts("instructions are compared for g++ 12 alone; this is another compiler");
+  return 4;
+}
+#endif
