@@ -68,6 +68,19 @@ TEST_CASE("The pool wastes at most one eighth above 2 KiB, and less than 256 byt
   CHECK(classes < 75);
 }
 
+TEST_CASE("Of the free blocks of a stream, the newest is handed out first") {
+  for (const MemoryKind kind : {kDevice, kPinnedHost, kManaged}) {
+    Pool pool;
+    void* const blocks[] = {pool.Take(kind, 1000), pool.Take(kind, 1000), pool.Take(kind, 1000)};
+    for (void* const block : blocks) pool.Give(kind, block, 1000);
+    void* const first = pool.Take(kind, 1000);
+    CHECK(first == blocks[2]);
+    void* const second = pool.Take(kind, 1000);
+    CHECK(second == blocks[1]);
+    for (void* const block : {first, second}) pool.Give(kind, block, 1000);
+  }
+}
+
 TEST_CASE("The pool keeps the kinds of memory apart") {
   Pool pool;
   std::set<void*> blocks;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Kernels."""
+"""Sums."""
 
 FLOAT_DOT = "core/kernels/float_dot.cpp"
 

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Faults that change no byte, and cost time alone."""
+
+MEMORY = "core/memory/synced_memory.cpp"
+POOL = "core/device/pooled_device.cpp"
+MESSAGE = "core/blob/message.cpp"
+
+MUTATIONS = [
+    (MEMORY, "  if (partly) Reach(side,", "  Reach(side,", "Assign of all bytes fetches those that it replaces"),
+    (MEMORY, "  if (size > size_) {  //", "  if (size >= size_) {  //",
+     "Resize to the same size sends the next access on the slow path"),
+    (POOL, "std::move(shelf->blocks.back()), shelf->on};\n  shelf->blocks.pop_back();",
+     "std::move(shelf->blocks.front()), shelf->on};\n  shelf->blocks.erase(shelf->blocks.begin());",
+     "the pool takes its oldest block"),
+    (MESSAGE, "both ? Access::kReadWrite : Access::kOverwrite", "Access::kReadWrite",
+     "FromProto fetches elements that it replaces"),
+    (MESSAGE, "Reshaping::Part::kDiff, Access::kOverwrite", "Reshaping::Part::kDiff, Access::kReadWrite",
+     "FromProto fetches a diff that it replaces"),
+]

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a call need not do: nothing that it spares would change a byte.
+#include <catch2/catch_test_macros.hpp>
+#include <cstring>
+
+#include "ferry/synced_memory.hpp"
+#include "ferry/trace.hpp"
+#include "synced_memory_device.hpp"
+
+namespace ferry::testing {
+namespace {
+
+/// Counts the accesses that do not find their bytes in place.
+class SlowAccesses {
+ public:
+  SlowAccesses() {
+    SetAccessObserver([this](const AccessRecord&) { ++count_; });
+  }
+  ~SlowAccesses() { SetAccessObserver({}); }
+  SlowAccesses(const SlowAccesses&) = delete;
+  SlowAccesses& operator=(const SlowAccesses&) = delete;
+  int count() const { return count_; }
+
+ private:
+  int count_ = 0;
+};
+
+TEST_CASE("Assign of all bytes does not fetch those that it replaces") {
+  for (const Head from : {Head::HEAD_AT_CPU, Head::HEAD_AT_GPU}) {
+    LogDevice device;
+    const Stream stream(device);
+    SyncedMemory source(4, device), target(4, device);
+    from == Head::HEAD_AT_CPU ? std::memset(source.overwrite_cpu_data(), 7, 4) : source.overwrite_gpu_data();
+    from == Head::HEAD_AT_CPU ? target.overwrite_gpu_data() : target.overwrite_cpu_data();
+    device.Take();
+    target.Assign(source, 4);
+    for (const std::string& call : device.Take()) {
+      CAPTURE(call);
+      CHECK(call.find("to host") == std::string::npos);
+      CHECK(call.find("to device") == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("Resize to the same size leaves all that is in place there") {
+  LogDevice device;
+  const Stream stream(device);
+  SyncedMemory read(4, device), written(4, device);
+  read.overwrite_cpu_data(), read.gpu_data(stream);
+  written.overwrite_gpu_data(stream);
+  const SlowAccesses slow;
+  read.Resize(4), written.Resize(4);
+  read.cpu_data(), read.gpu_data(stream), written.mutable_gpu_data(stream);
+  CHECK(slow.count() == 0);
+}
+
+}  // namespace
+}  // namespace ferry::testing
