@@ -20,6 +20,7 @@ struct Subject {
   std::function<void()> drain;                    ///< waits for all work, of streams that are gone too
   std::function<std::string()> faults;            ///< what was done wrong or not given back; empty is good
   int index = 0;                                  ///< among its backend's devices
+  bool simulated = true;                          ///< or the host: else no more managed memory than is free
 };
 
 /// Each bare device, each adaptor on each, and the stack of MakeDevice.

@@ -49,6 +49,7 @@ class World {
 
   Device& device() { return *device_; }
   int index() const { return subject_.index; }
+  bool simulated() const { return subject_.simulated; }
   Stream main() { return Stream::Main(*device_); }
   void Drain() { subject_.drain(); }
 

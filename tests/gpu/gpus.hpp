@@ -8,6 +8,7 @@
 
 #include "ferry/backend.hpp"
 #include "names.hpp"  // of tests/<backend>: its names behind the namespace vendor
+#include "tests/gpu/are_simulated.hpp"
 
 namespace ferry::testing {
 

@@ -2,7 +2,10 @@
 // The functions that CUDA and HIP have under one name but for its beginning, made of the simulated GPU: for
 // one source file of a vendor's, after its header, with FERRY_VENDOR(name) as that name and FERRY_EVENT_FLAGS
 // as what EventCreateWithFlags is given. No guard, for it is nobody else's.
+#include "tests/gpu/are_simulated.hpp"
 #include "tests/gpu/simulated.hpp"
+
+bool ferry::testing::AreSimulated() { return true; }
 
 namespace ferry::simulated {
 

@@ -34,7 +34,8 @@ std::vector<Subject> Subjects() {
                           .make = [make = make, gpu] { return make(gpu); },
                           .drain = [gpu] { testing::Drain(gpu); },
                           .faults = testing::LastError,
-                          .index = gpu});
+                          .index = gpu,
+                          .simulated = testing::AreSimulated()});
   return subjects;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <hip/hiprtc.h>
 
+#include "tests/gpu/are_simulated.hpp"
 #include "tests/hip/kernel.hpp"
 #include "tests/hip/names.hpp"
 
@@ -30,3 +31,5 @@ std::vector<char> CompileKernels(std::vector<const char*> options) {
 }
 
 }  // namespace ferry::hip
+
+bool ferry::testing::AreSimulated() { return false; }
