@@ -1,20 +1,35 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh [tests] [training] [benchmarks] [sanitizer]: runs these parts of a bundle (see gpu_bundle.sh), or all of them, on this
-# machine's GPUs, and writes results.md beside itself: what ran, on what, with which result, and what did not run. Fails if
-# anything failed, and where there is no GPU. A program that takes longer than FERRY_SECONDS, 300 unless set, is ended.
+# run.sh [part...]: runs these parts of a bundle (see gpu_bundle.sh), or all of them, on this machine's GPUs: tests, training,
+# benchmarks, and each of compute-sanitizer's tools. Writes results.md and the folder log beside itself: what ran, on what,
+# with which result, and what did not run. Fails if anything failed, and where there is no GPU. A program ends after
+# FERRY_SECONDS, 200 unless set, and a part after twice that: what it has not started then has failed. Where FERRY_RESULTS
+# names a folder, results.md and log are copied into a folder of it that is named after the parts.
 set -u
-[ $# != 0 ] || set -- tests training benchmarks sanitizer
+all='tests training benchmarks memcheck initcheck synccheck racecheck'
 for part in "$@"; do
-  case $part in tests | training | benchmarks | sanitizer) ;; *) echo "run.sh: no part $part" >&2 && exit 2 ;; esac
+  case " $all " in *" $part "*) ;; *) echo "run.sh: no part $part; there are $all" >&2 && exit 2 ;; esac
 done
-seconds=${FERRY_SECONDS:-300}
+# shellcheck disable=SC2086 # one word a part
+[ $# != 0 ] || set -- $all
+seconds=${FERRY_SECONDS:-200}
 cd "$(dirname "$0")" || exit 2
 cuda=${CUDA_HOME:-/usr/local/cuda}
-export LD_LIBRARY_PATH="$PWD/lib:$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PATH="$PATH:$cuda/bin"
+export LD_LIBRARY_PATH="$PWD/lib:$cuda/lib64:/usr/local/nvidia/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PATH="$PATH:$cuda/bin"
 unset FERRY_DEVICE
 backend=$(sed -n 's/^backend //p' made-of.txt)
 rm -rf log && mkdir log
+
+# Whatever the end, and the program that is running when a signal brings it.
+keep_results() {
+  if [ -z "${FERRY_RESULTS:-}" ]; then return; fi
+  kept=$FERRY_RESULTS/$(echo "$parts" | tr ' ' -)
+  mkdir -p "$kept" && cp -r log "$kept" && { [ ! -e results.md ] || cp results.md "$kept"; }
+}
+parts=$*
+[ "$parts" != "$all" ] || parts=all
+trap keep_results EXIT
+trap 'exit 1' INT TERM
 
 # Where the toolkit is not, another package may have brought its libraries.
 for library in $(ldd bin/* | awk '/not found/ { print $1 }' | sort -u); do
@@ -29,11 +44,14 @@ gpu=$(sed -n "/^$backend:[0-9]/p" log/ferry-info)
 # check <name> <command...>: one line of the report.
 check() {
   name=$1 && shift
-  timeout -k 10 "$seconds" "$@" >"log/$name" 2>&1
+  left=$((part_ends - $(date +%s)))
+  if [ "$left" -le 0 ]; then echo "| $name | FAILED | not started: its part has had its time |" && return; fi
+  [ "$left" -lt "$seconds" ] || left=$seconds
+  timeout -k 10 "$left" "$@" >"log/$name" 2>&1
   case $? in
     0) result=passed ;;
     4 | 77) result='did not run' ;;
-    124 | 137) result=FAILED && echo "ended after $seconds seconds" >>"log/$name" ;;
+    124 | 137) result=FAILED && echo "ended after $left seconds" >>"log/$name" ;;
     127) result='did not start' ;;
     *) result=FAILED ;;
   esac
@@ -68,13 +86,11 @@ training() {
 benchmarks() {
   for program in bin/bench_*; do [ ! -e "$program" ] || check "${program#bin/}" "$program" --benchmark_min_time=0.2; done
 }
-# Each tool on each test takes its time.
 sanitizer() {
-  if [ -n "$gpu" ] && command -v compute-sanitizer >/dev/null; then
-    seconds=$((4 * seconds)) check compute-sanitizer sh gpu_sanitize.sh bin
-  else
-    echo '| compute-sanitizer | did not run | it needs a GPU and a toolkit |'
+  if [ -z "$gpu" ] || ! command -v compute-sanitizer >/dev/null; then
+    echo "| $1 | did not run | it needs a GPU and a toolkit |" && return
   fi
+  for test in contract device walk mathematics; do check "$1_$test" sh gpu_sanitize.sh bin "$1" "$test"; done
 }
 
 {
@@ -87,7 +103,10 @@ sanitizer() {
   fenced cat log/ferry-info
   printf '\n| test | result | its last words |\n| --- | --- | --- |\n'
 } >results.md
-for part in "$@"; do "$part"; done | tee -a results.md
+for part in "$@"; do
+  part_ends=$(($(date +%s) + 2 * seconds))
+  case $part in *check) sanitizer "$part" ;; *) "$part" ;; esac
+done | tee -a results.md
 summary="$(count passed) passed, $(count FAILED) failed, $(count 'did not run') did not run, $(count 'did not start') did not start"
 {
   printf '\n%s\n' "$summary"
