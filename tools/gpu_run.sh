@@ -3,8 +3,8 @@
 # run.sh [part...]: runs these parts of a bundle (see gpu_bundle.sh), or all of them, on this machine's GPUs: tests, training,
 # benchmarks, and each of compute-sanitizer's tools. Writes results.md and the folder log beside itself: what ran, on what,
 # with which result, and what did not run. Fails if anything failed, and where there is no GPU. A program ends after
-# FERRY_SECONDS, 200 unless set, and a part after twice that: what it has not started then has failed. Where FERRY_RESULTS
-# names a folder, results.md and log are copied into a folder of it that is named after the parts.
+# FERRY_SECONDS, 300 unless set, and a part after one and a half times that: what it has not started then has failed. Where
+# FERRY_RESULTS names a folder, results.md and log are copied into a folder of it that is named after the parts.
 set -u
 all='tests training benchmarks memcheck initcheck synccheck racecheck'
 for part in "$@"; do
@@ -12,7 +12,8 @@ for part in "$@"; do
 done
 # shellcheck disable=SC2086 # one word a part
 [ $# != 0 ] || set -- $all
-seconds=${FERRY_SECONDS:-200}
+seconds=${FERRY_SECONDS:-300}
+results=${FERRY_RESULTS:+$(mkdir -p "$FERRY_RESULTS" && cd "$FERRY_RESULTS" && pwd)}
 cd "$(dirname "$0")" || exit 2
 cuda=${CUDA_HOME:-/usr/local/cuda}
 export LD_LIBRARY_PATH="$PWD/lib:$cuda/lib64:/usr/local/nvidia/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PATH="$PATH:$cuda/bin"
@@ -22,8 +23,8 @@ rm -rf log && mkdir log
 
 # Whatever the end, and the program that is running when a signal brings it.
 keep_results() {
-  if [ -z "${FERRY_RESULTS:-}" ]; then return; fi
-  kept=$FERRY_RESULTS/$(echo "$parts" | tr ' ' -)
+  if [ -z "$results" ]; then return; fi
+  kept=$results/$(echo "$parts" | tr ' ' -)
   mkdir -p "$kept" && cp -r log "$kept" && { [ ! -e results.md ] || cp results.md "$kept"; }
 }
 parts=$*
@@ -104,7 +105,7 @@ sanitizer() {
   printf '\n| test | result | its last words |\n| --- | --- | --- |\n'
 } >results.md
 for part in "$@"; do
-  part_ends=$(($(date +%s) + 2 * seconds))
+  part_ends=$(($(date +%s) + seconds * 3 / 2))
   case $part in *check) sanitizer "$part" ;; *) "$part" ;; esac
 done | tee -a results.md
 summary="$(count passed) passed, $(count FAILED) failed, $(count 'did not run') did not run, $(count 'did not start') did not start"
