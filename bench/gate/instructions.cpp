@@ -59,6 +59,11 @@ int main() {
   const Blob<float>& seen = blob;
   Count("Blob::cpu_data", [&] { return seen.cpu_data(); });
   Count("Blob::mutable_cpu_data", [&] { return blob.mutable_cpu_data(); });
+  Blob<float> copy({2, 3, 4, 5}, *device);
+  Count("Blob::CopyFrom", [&] {
+    copy.CopyFrom(blob);
+    return 0;
+  });
   const std::vector<int> shape{2, 3, 4, 5};
   Count("Blob::Reshape_to_the_same_list", [&] {
     blob.Reshape({2, 3, 4, 5});

@@ -64,9 +64,15 @@ void Blob<T>::CopyFrom(const Blob& source, bool copy_diff, bool reshape) {
                      (source.data_ == nullptr ? "; a source needs a shape"
                                               : "; they must be equal unless `reshape` is true"));
   if (source.data_ == nullptr) return;
+  const SyncedMemory& from = copy_diff ? *source.diff_ : *source.data_;
+  // The usual case, in which there is nothing to reshape, takes as long as its bytes.
+  if (fits && data_->size() == bytes() && diff_->size() == bytes()) {
+    SyncedMemory& to = copy_diff ? *diff_ : *data_;
+    if (&from != &to) to.Assign(from, bytes());
+    return;
+  }
   Reshaping reshaping(data_, diff_, bytes(), source.bytes(), device());
-  copy_diff ? reshaping.Copy(Reshaping::Part::kDiff, *source.diff_)
-            : reshaping.Copy(Reshaping::Part::kData, *source.data_);
+  reshaping.Copy(copy_diff ? Reshaping::Part::kDiff : Reshaping::Part::kData, from);
   fits ? reshaping.Commit() : Commit(source.shape_, reshaping);
 }
 
