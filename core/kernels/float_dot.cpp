@@ -21,14 +21,18 @@ void AddByBaseline(std::int64_t n, const float* x, const float* y, double* lanes
 // which costs as much as the rest.
 #if defined(__x86_64__) && defined(__GNUC__)
 [[gnu::target("avx2,fma")]] void AddByAvx2(std::int64_t n, const float* x, const float* y, double* lanes) {
-  __m256d sums[kLanes / 4] = {};
-  for (std::int64_t i = 0; i < n; i += kLanes)
+  constexpr std::int64_t kWidth = 4;
+  __m256d sums[kLanes / kWidth] = {};
+  for (std::int64_t i = 0; i < n; i += kLanes) {
 #pragma GCC unroll 8
-    for (int k = 0; k < kLanes / 4; ++k)
-      sums[k] = _mm256_fmadd_pd(_mm256_cvtps_pd(_mm_loadu_ps(x + i + 4 * k)),
-                                _mm256_cvtps_pd(_mm_loadu_ps(y + i + 4 * k)), sums[k]);
-#pragma GCC unroll 8
-  for (int k = 0; k < kLanes / 4; ++k) _mm256_storeu_pd(lanes + 4 * k, sums[k]);
+    for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
+      __m256d& sum = sums[lane / kWidth];
+      sum = _mm256_fmadd_pd(_mm256_cvtps_pd(_mm_loadu_ps(x + i + lane)),
+                            _mm256_cvtps_pd(_mm_loadu_ps(y + i + lane)), sum);
+    }
+  }
+  for (std::int64_t lane = 0; lane < kLanes; lane += kWidth)
+    _mm256_storeu_pd(lanes + lane, sums[lane / kWidth]);
 }
 
 /// All eight by their mask, as g++ 12 warns of a value not initialised within the call without one.
@@ -37,13 +41,17 @@ void AddByBaseline(std::int64_t n, const float* x, const float* y, double* lanes
 }
 
 [[gnu::target("avx512f")]] void AddByAvx512(std::int64_t n, const float* x, const float* y, double* lanes) {
-  __m512d sums[kLanes / 8] = {};
-  for (std::int64_t i = 0; i < n; i += kLanes)
+  constexpr std::int64_t kWidth = 8;
+  __m512d sums[kLanes / kWidth] = {};
+  for (std::int64_t i = 0; i < n; i += kLanes) {
 #pragma GCC unroll 4
-    for (int k = 0; k < kLanes / 8; ++k)
-      sums[k] = _mm512_fmadd_pd(LoadEight(x + i + 8 * k), LoadEight(y + i + 8 * k), sums[k]);
-#pragma GCC unroll 4
-  for (int k = 0; k < kLanes / 8; ++k) _mm512_storeu_pd(lanes + 8 * k, sums[k]);
+    for (std::int64_t lane = 0; lane < kLanes; lane += kWidth) {
+      __m512d& sum = sums[lane / kWidth];
+      sum = _mm512_fmadd_pd(LoadEight(x + i + lane), LoadEight(y + i + lane), sum);
+    }
+  }
+  for (std::int64_t lane = 0; lane < kLanes; lane += kWidth)
+    _mm512_storeu_pd(lanes + lane, sums[lane / kWidth]);
 }
 #endif
 
