@@ -28,9 +28,11 @@ inline const char* BestBlasKernels() {
 /// was, and starts the program again.
 inline void UseBestBlasKernels(char** argv) {
   const char* const best = BestBlasKernels();
+  // NOLINTBEGIN(concurrency-mt-unsafe): no other thread looks at the environment yet
   const char* const set = std::getenv("OPENBLAS_CORETYPE");
   if (best == nullptr || (set != nullptr && std::string_view(set) == best)) return;
   setenv("OPENBLAS_CORETYPE", best, 1);
+  // NOLINTEND(concurrency-mt-unsafe)
   execv("/proc/self/exe", argv);  // returns where there is no such file: the choice is OpenBLAS' own then
 }
 
