@@ -9,6 +9,8 @@
 namespace ferry {
 namespace {
 
+constexpr std::size_t kRemembered = 64;
+
 /// Notes what was just made; what can't be noted is unmade.
 template <class Note, class Unmake>
 void NoteOrUnmake(std::mutex& mutex, Note note, Unmake unmake) {
