@@ -69,8 +69,8 @@ class Memory {
 
   /// Puts a kDevice block within a kernel's reach, for reading alone unless `writes`; false where the system
   /// has no mappings left.
-  [[nodiscard]] bool Open(const Block& block, bool writes);
-  void Close(const Block& block);
+  [[nodiscard]] static bool Open(const Block& block, bool writes);
+  static void Close(const Block& block);
   /// Where the simulator itself finds the bytes at `ptr`, which may be anybody's.
   void* Reach(const Block* block, void* ptr) const {
     return block != nullptr && block->kind == MemoryKind::kDevice

@@ -258,7 +258,7 @@ void Machine::RunKernel(const Op& op, int device, Lock& lock) {
   bool in_reach = true;
   for (const bool writes : {false, true})  // a block may be touched in both ways
     for (const Use& use : op.uses)
-      if (use.writes == writes) in_reach = memory.Open(*use.block, writes) && in_reach;
+      if (use.writes == writes) in_reach = Memory::Open(*use.block, writes) && in_reach;
   Release();
   running_ = true;
   lock.unlock();
@@ -277,7 +277,7 @@ void Machine::RunKernel(const Op& op, int device, Lock& lock) {
   in_kernel = false;
   lock.lock();
   running_ = false;
-  for (const Use& use : op.uses) memory.Close(*use.block);
+  for (const Use& use : op.uses) Memory::Close(*use.block);
   if (failed) {
     devices[static_cast<std::size_t>(device)].sticky = SimRuntime::kLaunchFailed;
     report.kernel_errors.push_back(op.call.text() + ": " + thrown);

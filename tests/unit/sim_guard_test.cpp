@@ -36,10 +36,9 @@ TEST_CASE("the byte behind a block is out of reach, and its last one is not, wit
   for (int round = 0; round < 10; ++round)
     for (const std::size_t bytes : kSizes)
       for (const MemoryKind kind : kHostVisible) all.push_back({New(world, kind, bytes), bytes});
-  for (const auto& [block, bytes] : all) {
-    const auto end = static_cast<std::ptrdiff_t>(bytes);
-    Touch(block, end - 1);
-    CHECK(SignalOf([&] { Touch(block, end); }) == SIGSEGV);
+  for (const Made& made : all) {
+    Touch(made.block + made.bytes - 1);
+    CHECK(SignalOf([&] { Touch(made.block + made.bytes); }) == SIGSEGV);
   }
 }
 

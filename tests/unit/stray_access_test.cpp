@@ -208,7 +208,7 @@ TEST_CASE("a handler for one signal is called for one") {
   const Ended ended = InChild([] {
     struct sigaction action {};
     action.sa_handler = JumpBack;
-    action.sa_flags = SA_RESETHAND;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
     (void)sigaction(SIGSEGV, &action, nullptr);
     SimWorld world;
     std::byte* const block = world.NewDevice(world.main);
