@@ -181,63 +181,6 @@ TEST_CASE("a refused pointer stays the caller's, and the memory as it was") {
   CHECK(deleted == 0);
 }
 
-/// What must be refused for `ptr`, which may be given with a deleter or without, and to either side.
-void CheckRefused(Fixture& f, void* ptr) {
-  const Head head = f.memory->head();
-  int deleted = 0;
-  f.device.Take();
-  for (const SyncedMemory::Deleter& deleter :
-       {SyncedMemory::Deleter{}, SyncedMemory::Deleter{[&](void*) { ++deleted; }}}) {
-    CHECK_THROWS_MATCHES(f.memory->set_cpu_data(ptr, deleter), std::invalid_argument,
-                         Message("SyncedMemory::set_cpu_data: the pointer is to bytes that this memory owns "
-                                 "and would free; give it bytes of another owner"));
-    CHECK_THROWS_MATCHES(f.memory->set_gpu_data(ptr, f.a, deleter), std::invalid_argument,
-                         Message("SyncedMemory::set_gpu_data: the pointer is to bytes that this memory owns "
-                                 "and would free; give it bytes of another owner"));
-  }
-  CHECK(f.memory->head() == head);
-  CHECK(deleted == 0);
-  CHECK(f.device.Take().empty());
-}
-
-TEST_CASE("a memory refuses bytes that it would free itself") {
-  for (const bool unified : {false, true}) {
-    Fixture f(unified);
-    auto* const cpu = static_cast<unsigned char*>(f.memory->mutable_cpu_data());
-    CheckRefused(f, cpu);
-    CheckRefused(f, cpu + 3);
-    CheckRefused(f, f.memory->mutable_gpu_data(f.a));
-    CHECK(f.memory->Owns(cpu + 3));
-    CHECK_FALSE(f.memory->Owns(cpu + 4));
-    CHECK_FALSE(f.memory->Owns(nullptr));
-    CHECK_NOTHROW(f.memory->set_cpu_data(f.mine.data()));
-  }
-}
-
-TEST_CASE("a memory refuses bytes that it has a deleter for") {
-  for (const bool unified : {false, true}) {
-    Fixture f(unified);
-    int deleted = 0;
-    f.memory->set_cpu_data(f.mine.data(), [&](void*) { ++deleted; });
-    CheckRefused(f, f.mine.data());
-    CheckRefused(f, f.mine.data() + 3);
-    f.memory.reset();
-    CHECK(deleted == 1);
-  }
-}
-
-TEST_CASE("the caller's own bytes may come again, and may come with a deleter then") {
-  Fixture f;
-  int deleted = 0;
-  f.memory->set_cpu_data(f.mine.data());
-  f.memory->set_cpu_data(f.mine.data());
-  f.memory->set_cpu_data(f.mine.data(), [&](void*) { ++deleted; });
-  CHECK(deleted == 0);
-  CHECK(Bytes(f.memory->cpu_data(), 4) == std::vector{1, 2, 3, 4});
-  f.memory.reset();
-  CHECK(deleted == 1);
-}
-
 TEST_CASE("the capacity of adopted bytes is the size that they were adopted with") {
   Fixture f;
   f.memory->Resize(2);
