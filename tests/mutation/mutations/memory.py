@@ -202,4 +202,13 @@ MUTATIONS = [
 
     # No host memory.
     (MEMORY, "  buffer.uses.Reserve();\n", "", "new memory is used before its stream has it, where its note cannot be made"),
+
+    # Adopted bytes.
+    (MEMORY, "if (Owns(ptr)) refuse(", "if (false) refuse(", "a memory frees the bytes that it is given"),
+    (MEMORY, "return owns(cpu_) || owns(gpu_);", "return owns(cpu_);", "the other side's bytes are taken and freed"),
+    (MEMORY, "if (buffer.allocated == 0 && !buffer.deleter) return false;", "if (buffer.allocated == 0) return false;",
+     "one pointer comes twice with its deleter"),
+    (MEMORY, "(buffer.deleter ? capacity_ : buffer.allocated)", "buffer.allocated",
+     "a place in the middle of bytes with a deleter is taken"),
+    (MEMORY, "std::less<>()(ptr, end)", "std::less_equal<>()(ptr, end)", "bytes behind a memory's own are refused"),
 ]
