@@ -155,6 +155,7 @@ TEST_CASE("CopyFrom into a part of shared storage leaves the other part alone") 
   part.Reshape({2});
   Place(source, source_at, 8);
   part.CopyFrom(source);
+  CHECK(whole.data()->size() == 4 * sizeof(float));
   const bool zeros = source_at == Where::kNowhere;
   CHECK(Data(whole) == std::vector<float>{zeros ? 0.f : 8.f, zeros ? 0.f : 9.f, 3, 4});
 }
