@@ -14,7 +14,7 @@ MUTATIONS = [
     # Streams and handles.
     (QUEUE, "  while (unfinished_.size() > kMostUnfinished) {", "  while (false) {",
      "destroyed streams with work left pile up"),
-    (QUEUE, "    std::erase(queues_, it->second);\n", "", "destroyed streams stay"),
+    (QUEUE, "    std::erase(queues_, it->second);\n", "    (void)it;\n", "destroyed streams stay"),
     (QUEUE, "event_handles_.Make(Random() % 2 == 0)", "event_handles_.Make(false)",
      "no handle of an event comes again"),
     (QUEUE, "  if (stream == kMainHandle) return state.main;", "  if (stream == kMainHandle) return devices[0].main;",
