@@ -44,7 +44,7 @@ MUTATIONS = [
     (CHOOSE, "make_unique<CheckedDevice>(std::move(device));",
      "make_unique<StatisticsDevice>(std::make_unique<CheckedDevice>(std::move(device)));",
      "what is refused is counted"),
-    (STATISTICS, "    statistics_.live_bytes -= bytes;", "    (void)bytes;", "live bytes never fall"),
+    (STATISTICS, "  statistics_.live_bytes -= bytes;", "  (void)bytes;", "live bytes never fall"),
 
     # No host memory.
     (CHECKED, "    unmake();\n", "    (void)unmake;\n", "what cannot be noted is lost"),
