@@ -33,6 +33,7 @@ std::size_t PhysicalMemory() {
 
 HostDevice::HostDevice() : newest_handle_(kMainStream) {
   properties_.backend = "host";
+  properties_.kernels_at_once = true;
   properties_.name = ProcessorName();
   properties_.memory = PhysicalMemory();
   properties_.unified = true;

@@ -22,7 +22,7 @@ Place Place::Cpu(Device& device) noexcept { return Place(Side::kCpu, Stream::Mai
 
 Place Place::On(const Stream& on) {
   const DeviceProperties& device = on.device().properties();
-  if (device.launch != nullptr || device.backend == "host" || detail::OnDeviceSpace(device))
+  if (device.launch != nullptr || device.kernels_at_once || detail::OnDeviceSpace(device))
     return Place(Side::kGpu, on);
   WarnOnce(device);
   return Place(Side::kCpu, on);

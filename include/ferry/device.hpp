@@ -56,6 +56,7 @@ struct DeviceProperties {
   bool unified = false;        ///< kManaged is as good as kDevice, and the host may use it while kernels run
   StreamHandle main_stream{};  ///< the vendor's default stream
   HostCodeLauncher launch = nullptr;  ///< where kernels are host code that must be queued; else null
+  bool kernels_at_once = false;       ///< kernels are host code that runs when it is called, on any stream
 };
 
 /// One accelerator, or the host: memory, ordered work on it, points in that order to wait for.

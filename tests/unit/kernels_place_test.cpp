@@ -17,6 +17,7 @@ class ForeignDevice final : public ForwardingDevice {
   ForeignDevice() : ForwardingDevice(MakeDevice("host")), properties_(next().properties()) {
     properties_.backend = "foreign";
     properties_.unified = false;
+    properties_.kernels_at_once = false;
   }
   const DeviceProperties& properties() const noexcept override { return properties_; }
 
