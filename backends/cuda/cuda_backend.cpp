@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "backends/cuda/cuda_runtime.hpp"
+#include "backends/gpu/current_device_by.hpp"
 #include "backends/gpu/describe.hpp"
 #include "backends/gpu/gpu_device.hpp"
 #include "backends/gpu/per_stream.hpp"
+#include "backends/gpu/stream_pool.hpp"
 #include "ferry/backend.hpp"
 
 namespace ferry::cuda {
@@ -39,7 +41,8 @@ extern constinit const Backend kBackend = {
     .count = Count,
     .describe = gpu::Describe<CudaRuntime>,
     .make = [](int index) -> std::unique_ptr<Device> {
-      return std::make_unique<gpu::PerStreamDevice>(std::make_unique<gpu::GpuDevice<CudaRuntime>>(index));
+      return std::make_unique<gpu::StreamPoolDevice>(std::make_unique<gpu::GpuDevice<CudaRuntime>>(index),
+                                                     gpu::CurrentDeviceBy<CudaRuntime>::StateOf);
     },
     .missing = Missing,
 };

@@ -19,7 +19,7 @@ template <class Names>
 class Blas {
  public:
   explicit Blas(const Stream& on) : device_(on.device().properties().index) {
-    Check("Create", Names::Create(&handle_));
+    gpu::Upkeep([&] { Check("Create", Names::Create(&handle_)); });
     const auto status = Names::SetStream(handle_, Names::Native(on));
     if (status != Names::kSuccess) (void)Names::Destroy(handle_);
     Check("SetStream", status);
@@ -27,7 +27,7 @@ class Blas {
   ~Blas() {
     try {
       const CurrentDevice current(device_);
-      (void)Names::Destroy(handle_);
+      Upkeep([&] { (void)Names::Destroy(handle_); });
     } catch (const Error&) {  // the driver is gone, and the handle with it
     }
   }

@@ -3,41 +3,38 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
-#include <span>
 #include <typeindex>
 #include <typeinfo>
 
-#include "ferry/forwarding_device.hpp"
 #include "ferry/stream.hpp"
 
-/// What libraries keep for each stream, a handle or an instance: made on first use, given back before the
-/// stream and with the device. Any thread may call.
+/// What libraries keep for each stream, a handle or an instance: made on first use, and kept until somebody
+/// says Forget. Any thread may call. Nothing is made or destroyed under a lock that other streams need.
 namespace ferry::gpu {
 
-/// The one of type T for `on`; `make` makes it where there is none, and may throw.
+/// The default stream per thread: one handle for a queue in each thread. CUDA and HIP have the same one, as
+/// their backends assert.
+inline constexpr StreamHandle kPerThreadStream{2};
+
+/// The one of type T for `on`; `make` makes it where there is none, and may throw. Of kPerThreadStream each
+/// thread has its own, which goes when the thread ends.
 std::shared_ptr<void> PerStream(std::type_index type, const Stream& on,
                                 const std::function<std::shared_ptr<void>()>& make);
 template <class T, class Make>
 std::shared_ptr<T> PerStream(const Stream& on, Make make) {
   return std::static_pointer_cast<T>(PerStream(typeid(T), on, make));
 }
+
 /// Gives back all of type T.
 void ForgetAll(std::type_index type) noexcept;
+/// Gives back all of a device.
+void ForgetDevice(int device) noexcept;
+/// Gives back all of a stream. Nobody may use the stream meanwhile.
+void ForgetStream(int device, StreamHandle stream) noexcept;
 
-/// Around the bare device: sees its streams and itself go.
-class PerStreamDevice final : public ForwardingDevice {
- public:
-  using ForwardingDevice::ForwardingDevice;
-  ~PerStreamDevice() override;
-  void DestroyStream(StreamHandle stream) noexcept override;
-  std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
-                                           StreamHandle on) override {
-    return next().CopyAndRecord(kind, dst, src, bytes, on);
-  }
-  void Order(std::span<const StreamHandle> before, StreamHandle then) override {
-    next().Order(before, then);
-  }
-};
+/// Work queued on `on` from now on follows what the device's main stream has been given. For libraries that
+/// fill memory of a new thing by way of the main stream, which our own streams do not wait for. Where `on` is
+/// under capture, the host waits. Throws DeviceError.
+void FollowMain(const Stream& on);
 
 }  // namespace ferry::gpu

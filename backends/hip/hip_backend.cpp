@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <unistd.h>
 
+#include "backends/gpu/current_device_by.hpp"
 #include "backends/gpu/describe.hpp"
 #include "backends/gpu/gpu_device.hpp"
 #include "backends/gpu/per_stream.hpp"
+#include "backends/gpu/stream_pool.hpp"
 #include "backends/hip/hip_runtime.hpp"
 #include "ferry/backend.hpp"
 
@@ -42,7 +44,8 @@ extern constinit const Backend kBackend = {
     .count = Count,
     .describe = gpu::Describe<HipRuntime>,
     .make = [](int index) -> std::unique_ptr<Device> {
-      return std::make_unique<gpu::PerStreamDevice>(std::make_unique<gpu::GpuDevice<HipRuntime>>(index));
+      return std::make_unique<gpu::StreamPoolDevice>(std::make_unique<gpu::GpuDevice<HipRuntime>>(index),
+                                                     gpu::CurrentDeviceBy<HipRuntime>::StateOf);
     },
     .missing = Missing,
 };

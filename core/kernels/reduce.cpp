@@ -3,6 +3,7 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "core/kernels/block_sum.hpp"
@@ -36,7 +37,7 @@ struct ReduceOn {
 };
 
 template <class Term>
-double TotalOnHost(std::int64_t n, const Term& term) {
+double TotalOnHost(std::optional<int> gpu, std::int64_t n, const Term& term) {
   using Sums = detail::BlockSums<Term>;
   const std::int64_t blocks = Sums::Blocks(n);
   std::array<double, 8> few;  // whose sum costs less than to start workers, or to allocate
@@ -45,7 +46,7 @@ double TotalOnHost(std::int64_t n, const Term& term) {
     return std::accumulate(few.begin(), few.begin() + blocks, 0.0);
   }
   std::vector<double> sums(static_cast<std::size_t>(blocks));
-  detail::RunOnHost(blocks, Sums{term, n, sums.data()});
+  detail::RunOnHost(gpu, blocks, Sums{term, n, sums.data()});
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
@@ -54,10 +55,11 @@ double Total(const Place& place, std::int64_t n, Touches touches, const Term& te
   if (n == 0) return 0;
   double total = 0;
   if (detail::RunOnDeviceSpace(place, ReduceOn<Term>{n, term, &total})) return total;
-  if (place.side() == Side::kCpu) return TotalOnHost(n, term);
+  const auto gpu = detail::GpuOf(place.stream().device().properties());
+  if (place.side() == Side::kCpu) return TotalOnHost(gpu, n, term);
   // Shared with the queued work, which still runs if the wait fails.
   const auto result = std::make_shared<double>(0);
-  detail::RunHostCode(place, touches, [n, term, result] { *result = TotalOnHost(n, term); });
+  detail::RunHostCode(place, touches, [gpu, n, term, result] { *result = TotalOnHost(gpu, n, term); });
   place.stream().Synchronize();
   return *result;
 }

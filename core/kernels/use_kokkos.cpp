@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "core/kernels/gpu/device_space.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
 #include "ferry/kokkos/execution_space.hpp"
@@ -39,11 +41,11 @@ bool LacksDevice() {
 
 /// Kokkos ends the program with an error where its GPU has failed.
 bool CanFinalize() {
-  if constexpr (kHasDeviceSpace) return DeviceWorks(device_of_ours);
+  if constexpr (kHasDeviceSpace) return GpuWorks(device_of_ours);
   return true;
 }
 
-void Initialize(int device) {
+void InitializeFor([[maybe_unused]] int device) {
 #if KOKKOS_VERSION >= 30700
   Kokkos::InitializationSettings settings;
   if (kHasDeviceSpace) settings.set_device_id(device);
@@ -51,8 +53,14 @@ void Initialize(int device) {
 #else
   Kokkos::initialize();
 #endif
+}
+
+void Initialize(std::optional<int> gpu) {
+  if constexpr (kHasDeviceSpace)
+    device_of_ours = WithGpuPutBack(gpu, InitializeFor);
+  else
+    InitializeFor(0);
   ours = true;
-  device_of_ours = device;
   std::atexit([] {
     if (ours && CanFinalize()) Kokkos::finalize();
   });
@@ -60,14 +68,14 @@ void Initialize(int device) {
 
 }  // namespace
 
-bool UseKokkos(int device) {
+bool UseKokkos(std::optional<int> gpu) {
   if (running.load(std::memory_order_acquire)) return true;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (running) return true;
   if (!Kokkos::is_initialized()) {
     if (over || WasFinalized() || LacksDevice()) return false;
-    Initialize(device);
+    Initialize(gpu);
   }
   Kokkos::push_finalize_hook([] {
     running = false;
@@ -78,8 +86,8 @@ bool UseKokkos(int device) {
   return true;
 }
 
-void RequireKokkos(int device) {
-  if (UseKokkos(device)) return;
+void RequireKokkos(std::optional<int> gpu) {
+  if (UseKokkos(gpu)) return;
   if (over || WasFinalized()) throw std::logic_error("ferry: a kernel after Kokkos::finalize");
   throw NoDevice("ferry: this Kokkos was built for " + std::string(BackendOf<DeviceSpace>()) +
                  " and runs nothing without a GPU; one built for the host alone does");

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <atomic>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -40,8 +40,8 @@ bool RunOnDeviceSpace(const Place& place, const Body& body) {
     const DeviceProperties& device = place.stream().device().properties();
     if (place.side() == Side::kGpu && OnDeviceSpace(device)) {
       RequireKokkos(device.index);
-      const DeviceScope scope(place.stream());
-      body(scope.space());
+      static std::atomic<std::uint64_t> launched_on{0};
+      RunOnGpu(place.stream(), launched_on, [&](const DeviceSpace& space) { body(space); });
       return true;
     }
   }
@@ -73,23 +73,27 @@ template <class Functor>
 void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor functor) {
   detail::RequireCount("ParallelFor", n);
   if (n == 0 || detail::RunOnDeviceSpace(place, detail::LoopOn<Functor>{n, functor})) return;
-  detail::RunHostCode(place, touches, [n, range = detail::EachOf<Functor>{std::move(functor)}] {
-    detail::RunOnHost(n, range);
+  const auto gpu = detail::GpuOf(place.stream().device().properties());
+  detail::RunHostCode(place, touches, [gpu, n, range = detail::EachOf<Functor>{std::move(functor)}] {
+    detail::RunOnHost(gpu, n, range);
   });
 }
 
 /// body(space), with the Kokkos execution space of `place`, for what a loop does not say: teams, reductions,
 /// scans. Its operator() is const and a template over the space. It runs on the host; what it queues on
-/// `space` is work of the place's stream. On a simulated device the body itself is queued: what it writes to
-/// must live until the stream is synchronised, and it must use host memory and `touches` alone. Throws
-/// NoDevice for any place where Kokkos was built for a GPU and there is none, for then no space of its works;
-/// std::logic_error once Kokkos is finalised; and DeviceError.
+/// `space` is work of the place's stream. On a GPU the first call of each Body runs alone, for Kokkos
+/// prepares kernels as they are first launched: a Body launches the same ones at each call, and waits for no
+/// other thread's kernels. An error that is the thread's last one after it is thrown. On a simulated device
+/// the body itself is queued: what it writes to must live until the stream is synchronised, and it must use
+/// host memory and `touches` alone. Throws NoDevice for any place where Kokkos was built for a GPU and there
+/// is none, for then no space of its works; std::logic_error once Kokkos is finalised; and DeviceError.
 template <class Body>
 void Launch(const Place& place, Touches touches, Body body) {
   if (detail::RunOnDeviceSpace(place, body)) return;
-  detail::RequireKokkos();
-  detail::RunHostCode(place, touches, [body = std::move(body)] {
-    detail::RequireKokkos();  // what was queued may run after the end
+  const auto gpu = detail::GpuOf(place.stream().device().properties());
+  detail::RequireKokkos(gpu);
+  detail::RunHostCode(place, touches, [gpu, body = std::move(body)] {
+    detail::RequireKokkos(gpu);  // what was queued may run after the end
     body(detail::HostSpace());
   });
 }

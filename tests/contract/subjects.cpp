@@ -3,8 +3,11 @@
 
 #include <utility>
 
+#include "backends/gpu/current_device_by.hpp"
+#include "backends/gpu/stream_pool.hpp"
 #include "backends/host/host_backend.hpp"
 #include "backends/sim/sim_backend.hpp"
+#include "backends/sim/sim_runtime.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/checked_device.hpp"
 #include "ferry/forwarding_device.hpp"
@@ -30,6 +33,12 @@ const std::pair<const char*, Wrap> kStacks[] = {
     {"checked", Inside<CheckedDevice>},
     {"MakeDevice", [](const Backend& backend) { return MakeDevice(backend.name); }},
 };
+
+/// As the vendors' backends are made.
+std::unique_ptr<Device> InStreamPool(const Backend& backend) {
+  return std::make_unique<gpu::StreamPoolDevice>(backend.make(0),
+                                                 gpu::CurrentDeviceBy<sim::SimRuntime>::StateOf);
+}
 
 Subject OnHost(const char* stack, const Wrap& wrap) {
   return {.name = std::string("host, ") + stack,
@@ -69,6 +78,8 @@ std::vector<Subject> Subjects() {
     for (std::uint64_t seed = 0; seed < kSeeds; ++seed)
       for (const bool unified : {false, true}) subjects.push_back(OnSim(stack, wrap, unified, seed));
   }
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed)
+    subjects.push_back(OnSim("stream pool", InStreamPool, false, seed));
   return subjects;
 }
 

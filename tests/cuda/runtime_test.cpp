@@ -5,6 +5,7 @@
 
 #include "backends/cuda/cuda_runtime.hpp"
 #include "backends/gpu/gpu_device.hpp"
+#include "backends/gpu/per_stream.hpp"
 
 namespace ferry {
 
@@ -17,6 +18,10 @@ TEST_CASE("Errors have CUDA's names and words, with or without a driver") {
         "cudaErrorMemoryAllocation");
   CHECK(std::string_view(cuda::CudaRuntime::GetErrorString(cuda::CudaRuntime::kOutOfMemory)) ==
         "out of memory");
+}
+
+TEST_CASE("The default stream per thread has the handle by which what is kept for it is told apart") {
+  CHECK(gpu::kPerThreadStream == StreamHandle{reinterpret_cast<std::uintptr_t>(cudaStreamPerThread)});
 }
 
 }  // namespace ferry

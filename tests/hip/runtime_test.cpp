@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "backends/gpu/gpu_device.hpp"
+#include "backends/gpu/per_stream.hpp"
 #include "backends/hip/hip_runtime.hpp"
 #include "kernel.hpp"
 
@@ -26,5 +27,9 @@ TEST_CASE("The kernels of the tests compile for a GPU that is not there") {
   CHECK_FALSE(hip::CompileKernels({"--offload-arch=gfx90a"}).empty());
 }
 #endif
+
+TEST_CASE("The default stream per thread has the handle by which what is kept for it is told apart") {
+  CHECK(gpu::kPerThreadStream == StreamHandle{reinterpret_cast<std::uintptr_t>(hipStreamPerThread)});
+}
 
 }  // namespace ferry

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "ferry/detail/instruction_set.hpp"
 #include "ferry/kokkos/execution_space.hpp"
@@ -59,10 +60,11 @@ void Fence(const Space& space) {
     space.fence();
 }
 
-/// Runs range(first, last) for parts that make up 0 ... n-1, on all that the host space has, and waits.
+/// Runs range(first, last) for parts that make up 0 ... n-1, on all that the host space has, and waits. `gpu`
+/// is UseKokkos'.
 template <class Range>
-void RunOnHost(std::int64_t n, const Range& range) {
-  if (!UseKokkos()) return Run(range, 0, n);
+void RunOnHost(std::optional<int> gpu, std::int64_t n, const Range& range) {
+  if (!kHostLoopsByKokkos || !UseKokkos(gpu)) return Run(range, 0, n);
   const HostSpace space;
   // NOLINTNEXTLINE(readability-static-accessed-through-instance): static in old versions of Kokkos only
   const auto workers = std::min<std::int64_t>(n, space.concurrency());
