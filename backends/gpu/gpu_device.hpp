@@ -27,8 +27,9 @@ class GpuDevice final : public Device {
 
   /// By contract nothing is queued any more but what uses memory that was given back.
   ~GpuDevice() override {
-    const IfPossible current(properties_.index);
     const auto kept = kept_.TakeAll();
+    if (kept.empty() && !queues_.HasEvents()) return;  // a GPU that was never used gets no context now
+    const IfPossible current(properties_.index);
     const RelaxedCapture<Runtime> relaxed;
     if (!kept.empty()) Ignore(Runtime::DeviceSynchronize());
     for (const KeptBlocks::Block& block : kept) {

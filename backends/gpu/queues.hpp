@@ -84,7 +84,8 @@ class Queues {
     own_.erase(it);
     return point->on;
   }
-  /// By contract all points have been released.
+  /// Whether there are any to destroy. By contract all points have been released, here and below.
+  bool HasEvents() const noexcept { return idle_ != nullptr; }
   void DestroyEvents() noexcept {
     while (idle_ != nullptr) {
       Point* const point = idle_;

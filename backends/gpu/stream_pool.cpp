@@ -2,6 +2,7 @@
 #include "backends/gpu/stream_pool.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "backends/gpu/per_stream.hpp"
@@ -39,12 +40,16 @@ std::optional<StreamHandle> StreamPoolDevice::TakeIdle() noexcept {
   return stream;
 }
 
-bool StreamPoolDevice::Keep(StreamHandle stream) noexcept {
+bool StreamPoolDevice::Keep(StreamHandle stream) noexcept try {
+  next().Order({},
+               stream);  // else what the device keeps for a capture that is over would wait for the next use
   if (ask_(properties().index, stream) == StreamState::kUnusable) return false;
   const std::lock_guard lock(mutex_);
   if (kept_.size() == kMostKept) return false;
   kept_.push_back(stream);
   return true;
+} catch (const std::exception&) {
+  return false;
 }
 
 void StreamPoolDevice::Destroy(StreamHandle stream) noexcept {
