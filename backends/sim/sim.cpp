@@ -91,7 +91,8 @@ void BeginCapture(StreamHandle on, CaptureMode mode) {
   Throw("BeginCapture", Enter("BeginCapture", Faults::kQuery, [&](const Call& call, Lock&) {
           const auto queue = Machine::The().Get(call, static_cast<std::uintptr_t>(on), std::nullopt);
           if (queue == nullptr) return SimRuntime::kInvalidHandle;
-          if (queue->kind == QueueKind::kMain || queue->capturing) return SimRuntime::kStreamCaptureUnsupported;
+          if (queue->kind == QueueKind::kMain || queue->capturing)
+            return SimRuntime::kStreamCaptureUnsupported;
           queue->capturing = true;
           queue->capture_mode = mode;
           queue->captured_by = std::this_thread::get_id();

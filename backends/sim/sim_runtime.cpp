@@ -192,7 +192,8 @@ SimRuntime::Error SimRuntime::StreamIsCapturing(Stream stream, CaptureStatus* st
   return Enter(__func__, Faults::kQuery, [&](const Call& call, Lock&) {
     const auto queue = machine().Get(call, Number(stream), std::nullopt);
     if (queue == nullptr) return kInvalidHandle;
-    if (queue->kind == QueueKind::kMain && machine().options.capture_spreads && machine().AnyCapturing(CurrentDevice()))
+    if (queue->kind == QueueKind::kMain && machine().options.capture_spreads &&
+        machine().AnyCapturing(CurrentDevice()))
       return kStreamCaptureImplicit;
     *status = queue->capturing ? kCapturing : kNotCapturing;
     return kSuccess;

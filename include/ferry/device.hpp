@@ -62,10 +62,10 @@ struct DeviceProperties {
 /// One accelerator, or the host: memory, ordered work on it, points in that order to wait for.
 ///
 /// Pointers are not null, bytes > 0, handles are this device's; CheckedDevice asserts it. Any thread may
-/// call. What can fail throws DeviceError or OutOfMemory. A call that threw has given out nothing; Copy, Fill,
-/// StreamWait and Order may still have queued their work. A device outlives its memory, streams and events. No
-/// call may queue work on a stream under graph capture, or wait for one: that throws. A capture on another
-/// stream is left alone, whatever its mode.
+/// call. What can fail throws DeviceError or OutOfMemory. A call that threw has given out nothing; Copy,
+/// Fill, StreamWait and Order may still have queued their work. A device outlives its memory, streams and
+/// events. No call may queue work on a stream under graph capture, or wait for one: that throws. A capture on
+/// another stream is left alone, whatever its mode.
 class Device {
  public:
   Device() = default;

@@ -21,11 +21,11 @@ namespace ferry::sim {
 /// header.
 // clang-format off
 inline constexpr std::string_view kCalls[] = {
-    "GetDevice", "SetDevice", "DeviceSynchronize", "Describe",
+    "GetDevice", "SetDevice", "DeviceSynchronize", "ContextIsActive", "Describe",
     "Malloc", "MallocAsync", "MallocHost", "MallocManaged", "Free", "FreeAsync", "FreeHost",
     "MemcpyAsync", "MemsetAsync", "Launch",
     "StreamCreate", "CreateBlockingStream", "StreamDestroy", "StreamQuery", "StreamSynchronize",
-    "StreamWaitEvent", "StreamIsCapturing", "BeginCapture", "EndCapture",
+    "StreamWaitEvent", "StreamIsCapturing", "ThreadExchangeStreamCaptureMode", "BeginCapture", "EndCapture",
     "EventCreate", "EventDestroy", "EventRecord", "EventSynchronize"};
 // clang-format on
 

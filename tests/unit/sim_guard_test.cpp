@@ -154,7 +154,7 @@ class MappingsSpent {
 TEST_CASE(
     "where the system has no mappings left, allocations go on, and a kernel that needs them fails in words") {
   SimWorld world;
-  std::vector<Touch> blocks;
+  std::vector<ferry::Touch> blocks;
   for (int i = 0; i < 300; ++i) blocks.emplace_back(world.NewDevice(world.main));
   bool ran = false;
   std::vector<std::byte*> pinned(200);
