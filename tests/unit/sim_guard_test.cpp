@@ -107,7 +107,7 @@ TEST_CASE("guards that were given back serve the next blocks") {
 
 TEST_CASE("a hundred thousand memories may live at once, on either side") {
   sim::Reset();
-  const auto device = MakeDevice("sim");
+  auto device = MakeDevice("sim");
   const auto count = static_cast<int>(100'000 * std::min(1.0, Scale()));
   std::vector<std::unique_ptr<SyncedMemory>> memories;
   for (int i = 0; i < count; ++i) {
@@ -120,6 +120,7 @@ TEST_CASE("a hundred thousand memories may live at once, on either side") {
     wrong += *static_cast<const int*>(memories[static_cast<std::size_t>(i)]->cpu_data()) != i;
   CHECK(wrong == 0);
   memories.clear();
+  device.reset();
   sim::Drain();
   CHECK(sim::Inspect().misuse.empty());
   CHECK(sim::Inspect().leaks.empty());

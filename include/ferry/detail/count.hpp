@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry::detail {
 
 /// Throws std::invalid_argument, which names `call`, for n < 0.
