@@ -36,7 +36,7 @@ struct AllKept {
 
 /// Never destroyed: the libraries behind the things may be gone by then.
 AllKept& TheKept() {
-  static AllKept* const kept = new AllKept;
+  static auto* const kept = new AllKept;
   return *kept;
 }
 

@@ -130,7 +130,7 @@ std::optional<Point> Machine::PointOf(const Call& call, std::uintptr_t event) {
 }
 
 void Machine::OrderWithMain(const std::shared_ptr<Queue>& queue, const Call& call) {
-  DeviceState& state = devices[static_cast<std::size_t>(queue->device)];
+  const DeviceState& state = devices[static_cast<std::size_t>(queue->device)];
   const auto wait = [&](const std::shared_ptr<Queue>& other) {
     const Position end{other, other->queued};
     if (end.Reached()) return;

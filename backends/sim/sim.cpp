@@ -25,8 +25,8 @@ void Throw(const char* call, Error error) {
 void RequireCalls(const std::string& which) {
   if (which.empty() || which == "any" || which == "allocation") return;
   if (std::find(std::begin(kCalls), std::end(kCalls), which) != std::end(kCalls)) return;
-  std::string text = "ferry::sim::Reset: fail_call \"" + which +
-                     "\" is no call. It may be empty, \"any\", \"allocation\" or one of";
+  std::string text = "ferry::sim::Reset: fail_call '" + which +
+                     "' is no call. It may be empty, 'any', 'allocation' or one of";
   for (const std::string_view name : kCalls) text.append(" ").append(name);
   throw std::invalid_argument(text);
 }

@@ -73,8 +73,8 @@ void Blob<T>::RequireWritable(const void* message) const {
     throw std::invalid_argument("Blob::ToProto: the pointer is null; give one to a message");
   if (data_ == nullptr) FailShapeless("Blob::ToProto");
   constexpr int kMost = std::numeric_limits<int>::max();  // protobuf counts elements in int
-  if (count_ > kMost)
-    throw ShapeError("Blob::ToProto: shape " + shape_.ToString() + " has more than " + std::to_string(kMost) +
+  if (const Shape& shape = shape_; shape.count() > kMost)
+    throw ShapeError("Blob::ToProto: shape " + shape.ToString() + " has more than " + std::to_string(kMost) +
                      " elements, the most that a message can have");
 }
 

@@ -173,7 +173,7 @@ void PooledDevice::Keep(MemoryKind kind, SizeClass size, const Block& block, Str
 void PooledDevice::LeaveStream(StreamHandle stream) noexcept {
   std::shared_ptr<const Event> idle;
   for (SizeClass size = ClassOf(1); size.index < kClasses; size = ClassOf(size.bytes + 1)) {
-    for (Block& block : TakeShelf(MemoryKind::kDevice, size, stream)) {
+    for (const Block& block : TakeShelf(MemoryKind::kDevice, size, stream)) {
       try {
         if (idle == nullptr) idle = std::make_shared<Event>(Stream::Borrow(next(), stream));
         Keep(MemoryKind::kDevice, size, {block.ptr, idle}, StreamHandle::kNone);

@@ -69,7 +69,7 @@ template <class Condition>
 void UseList::EndWhere(Condition over, EndedUses& ended) {
   const auto holds = [&](const Use& use) { return over(use) && use.on.owns(); };
   ended.reserve(ended.size() + static_cast<std::size_t>(std::count_if(uses_.begin(), uses_.end(), holds)));
-  for (Use& use : uses_)
+  for (const Use& use : uses_)
     if (holds(use)) ended.push_back(use);
   std::erase_if(uses_, over);
 }
@@ -124,6 +124,7 @@ bool UseList::TryEndBeforeHost() noexcept {
 
 std::vector<StreamHandle> UseList::Streams() const {
   std::vector<StreamHandle> streams;
+  streams.reserve(uses_.size());
   for (const Use& use : uses_) streams.push_back(use.stream().handle());
   return streams;
 }

@@ -93,10 +93,8 @@ std::string ReadAll(std::istream& in, const std::string& where) {
   return bytes;
 }
 
-template <class M>
-void RequireWritable(const M& message, const std::string& where) {
-  const std::size_t bytes = message.ByteSizeLong();
-  if (bytes == 0 && !kMayBeEmpty<M>) throw Error(where + ": the message is empty; fill it by Blob::ToProto");
+void RequireSize(std::size_t bytes, std::size_t least, const std::string& where) {
+  if (bytes < least) throw Error(where + ": the message is empty; fill it by Blob::ToProto");
   if (bytes > kMost)
     throw Error(where + ": the message has " + std::to_string(bytes) + " bytes; protobuf writes " +
                 std::to_string(kMost) + " at most");
@@ -116,7 +114,7 @@ M Read(std::istream& in, const std::string& name) {
 template <class M>
 void Write(const std::filesystem::path& file, const M& message) {
   const std::string where = WhereFile<M>("Write", file);
-  RequireWritable(message, where);
+  RequireSize(message.ByteSizeLong(), kMayBeEmpty<M> ? 0 : 1, where);
   detail::NewFile target(file, where);
   google::protobuf::io::FileOutputStream out(target.descriptor());
   if (!message.SerializeToZeroCopyStream(&out) || !out.Flush())
@@ -126,7 +124,7 @@ void Write(const std::filesystem::path& file, const M& message) {
 template <class M>
 void Write(std::ostream& out, const M& message, const std::string& name) {
   const std::string where = Where<M>("Write", name);
-  RequireWritable(message, where);
+  RequireSize(message.ByteSizeLong(), kMayBeEmpty<M> ? 0 : 1, where);
   RequireGood(out, where);
   const Quiet quiet(out);
   if (!message.SerializeToOstream(&out) || !out.flush())

@@ -27,6 +27,7 @@ struct Touch {
 
   /// All of the block from `first` on. What is named by a pointer to const is only read.
   template <class T>
+  // NOLINTNEXTLINE(google-explicit-constructor): a list of pointers is a list of these
   Touch(T* first) : ptr(first), bytes(kRest), writes(!std::is_const_v<T>) {}
   /// `n` elements.
   template <class T>

@@ -167,7 +167,7 @@ TEST_CASE("a fault in a call that there is not is refused, and the machine stays
     sim::Reset({.fail_at = 1, .fail_call = "MemcpyAsyn"});
     FAIL("there is no such call");
   } catch (const std::invalid_argument& error) {
-    CHECK(Contains(error.what(), "fail_call \"MemcpyAsyn\" is no call"));
+    CHECK(Contains(error.what(), "fail_call 'MemcpyAsyn' is no call"));
     CHECK(Contains(error.what(), " MemcpyAsync"));
   }
   CHECK_THROWS_AS(sim::Launch(world.main, {}, [] {}), DeviceError);

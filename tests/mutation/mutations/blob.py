@@ -47,7 +47,7 @@ MUTATIONS = [
     (PROTO, "  RequireGood(out, where);\n", "", "a stream that had failed is written to"),
     (PROTO, "bytes.empty() && !kMayBeEmpty<M>", "false", "an empty file is a blob"),
     (PROTO, "bytes.empty() && !kMayBeEmpty<M>", "bytes.empty()", "an empty vector cannot be read"),
-    (PROTO, "bytes == 0 && !kMayBeEmpty<M>", "false", "a message is written that cannot be read"),
+    (PROTO, "if (bytes < least) throw", "if (false) throw", "a message is written that cannot be read"),
     (PROTO, "if (file.empty())", "if (false)", "an empty path is written beside"),
 
     # Files.
