@@ -20,7 +20,7 @@ std::atomic<bool> running{
     false};  // is_initialized() is a plain bool in 3.4, and may not be asked by all threads
 std::atomic<bool> over{false};
 std::atomic<bool> ours{false};
-int device_of_ours = 0;
+[[maybe_unused]] int device_of_ours = 0;  // where there is a device space
 
 bool WasFinalized() {
 #if KOKKOS_VERSION >= 30700

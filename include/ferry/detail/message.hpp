@@ -70,7 +70,7 @@ bool ShapeEquals(const Shape& shape, const BlobContents& contents);
 /// doubles as double_data. `shape` has at most 2^31 - 1 elements. One that throws has changed nothing.
 template <class T, BlobMessage M>
 void Write(const Shape& shape, const T* data, const T* diff, M& message) {
-  constexpr auto field_of = [](auto* floats, auto* doubles) {
+  constexpr auto field_of = []([[maybe_unused]] auto* floats, [[maybe_unused]] auto* doubles) {
     if constexpr (std::same_as<T, float>)
       return floats;
     else
