@@ -80,8 +80,10 @@ TEST_CASE("nets of either form of layers, with and without a name, are named as 
 TEST_CASE("a solver's state is named as such") {
   const std::string blob = Proto(2).SerializeAsString();
   const std::string history = "\x1a" + std::string(1, static_cast<char>(blob.size())) + blob;
-  for (const std::string& bytes :
-       {"\x08\x64\x12\x03net" + history + history + "\x20\x02", "\x08\x64" + history, "\x08\x64\x12\x03net"s})
+  const std::string net = "\x08\x64\x12\x03net";
+  std::string whole = net;
+  whole.append(history).append(history).append("\x20\x02");
+  for (const std::string& bytes : {whole, "\x08\x64" + history, net})
     CHECK_THROWS_MATCHES(Read(bytes), FormatError, Says(kSolver));
 }
 

@@ -110,6 +110,99 @@ TEST_CASE("a call that is not safe ends the captures that its thread's mode does
   (void)SimRuntime::GetLastError();
 }
 
+/// Work is queued on a stream, its capture begins, and the memory that the work uses is given back.
+struct FreedUnderCapture : SimWorld {
+  FreedUnderCapture() : SimWorld({.memory = kBytes}) {
+    std::byte* const block = NewDevice(brief);
+    sim::Launch(brief, {block}, [this] { ran = true; });
+    sim::BeginCapture(brief);
+    Free(MemoryKind::kDevice, block, brief);
+    CHECK_FALSE(ran);
+    CHECK(Blocks() == 1);
+  }
+  static long Blocks() {
+    long blocks = 0;
+    for (const auto& leak : sim::Inspect().leaks) blocks += Contains(leak, "bytes");
+    return blocks;
+  }
+  Stream brief{device};
+  bool ran = false;
+};
+
+TEST_CASE(
+    "memory freed on a captured stream is given back by the first call that names it after the capture") {
+  FreedUnderCapture world;
+  CHECK_THROWS_AS(world.NewDevice(world.main), OutOfMemory);
+  sim::EndCapture(world.brief);
+  CHECK(world.NewDevice(world.brief) != nullptr);
+  CHECK(world.ran);
+  CHECK(sim::Inspect().misuse.empty());
+}
+
+TEST_CASE(
+    "memory freed on a captured stream goes with the stream after its capture, and the host does not wait") {
+  FreedUnderCapture world;
+  sim::EndCapture(world.brief);
+  world.brief = world.side;
+  CHECK(FreedUnderCapture::Blocks() == 0);
+  CHECK_FALSE(world.ran);
+  sim::Drain();
+  CHECK(world.ran);
+  CHECK(sim::Inspect().misuse.empty());
+}
+
+TEST_CASE("memory freed on a captured stream that ends under capture is given back when the device goes") {
+  sim::Reset();
+  bool ran = false;
+  {
+    SimDevice device{0};
+    {
+      const Stream brief(device);
+      void* const block = device.Allocate(MemoryKind::kDevice, kBytes, brief.handle());
+      sim::Launch(brief, {block}, [&] { ran = true; });
+      sim::BeginCapture(brief);
+      device.Deallocate(MemoryKind::kDevice, block, kBytes, brief.handle());
+    }
+    { const Stream other(device); }  // perhaps with the same handle
+    CHECK(FreedUnderCapture::Blocks() == 1);
+  }
+  CHECK(ran);
+  CHECK(sim::Inspect().leaks.empty());
+  CHECK(sim::Inspect().misuse.empty());
+}
+
+TEST_CASE("memory freed on a captured stream asks nothing of the stream when its owner has destroyed it") {
+  for (const bool memory_pools : {true, false}) {
+    SimWorld world({.memory_pools = memory_pools});
+    SimRuntime::Stream native{};
+    REQUIRE(SimRuntime::StreamCreate(&native) == SimRuntime::kSuccess);
+    const auto stream = Stream::Borrow(world.device, StreamHandle{reinterpret_cast<std::uintptr_t>(native)});
+    std::byte* const block = world.NewDevice(stream);
+    sim::BeginCapture(stream);
+    world.Free(MemoryKind::kDevice, block, stream);
+    sim::EndCapture(stream);
+    REQUIRE(SimRuntime::StreamDestroy(native) == SimRuntime::kSuccess);
+    world.Free(MemoryKind::kDevice, world.NewDevice(world.main), world.main);
+    { const Stream other(world.device); }
+    CHECK(sim::Inspect().misuse.empty());
+  }
+}
+
+TEST_CASE("memory freed on a captured stream is given back when the device goes") {
+  sim::Reset();
+  auto device = std::make_unique<SimDevice>(0);
+  SimRuntime::Stream native{};
+  REQUIRE(SimRuntime::StreamCreate(&native) == SimRuntime::kSuccess);
+  const auto stream = Stream::Borrow(*device, StreamHandle{reinterpret_cast<std::uintptr_t>(native)});
+  void* const block = device->Allocate(MemoryKind::kDevice, kBytes, stream.handle());
+  sim::BeginCapture(stream);
+  device->Deallocate(MemoryKind::kDevice, block, kBytes, stream.handle());
+  sim::EndCapture(stream);
+  device.reset();
+  CHECK(sim::Inspect().leaks == std::vector<std::string>{"StreamCreate (call 1): a stream"});
+  CHECK(sim::Inspect().misuse.empty());
+}
+
 /// A memory that a stream has written and another one has read, which is under capture now.
 struct ReaderUnderCapture {
   explicit ReaderUnderCapture(bool unified, bool pooled, std::uint64_t seed) {

@@ -82,6 +82,7 @@ TEST_CASE("a shape is used as the vectors of ints that layers keep") {
   const Shape* const kept = &bottom.shape();
   CHECK((*kept)[3] == 5);
   vector<int> rest;
+  // NOLINTNEXTLINE(bugprone-narrowing-conversions): as Caffe's sources have it
   for (int i = 1; i < bottom.shape().size(); ++i) rest.push_back(bottom.shape()[i]);
   CHECK(rest == vector<int>({3, 4, 5}));
   const vector<int>& shape = bottom.shape();
