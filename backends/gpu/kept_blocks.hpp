@@ -26,6 +26,8 @@ class KeptBlocks {
   /// With no host memory for the note the block is lost; to wait here would end the caller's capture.
   void Keep(MemoryKind kind, void* ptr, std::span<const StreamHandle> users) noexcept try {
     Block block{kind, ptr, {users.begin(), users.end()}};
+    std::sort(block.users.begin(), block.users.end());  // one stream may have been named twice
+    block.users.erase(std::unique(block.users.begin(), block.users.end()), block.users.end());
     block.points.reserve(users.size());
     const std::lock_guard lock(mutex_);
     blocks_.push_back(std::move(block));

@@ -17,8 +17,10 @@ void* PooledDevice::Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on
   const SizeClass size = ClassOf(bytes);
   const StreamHandle shelf = kind == MemoryKind::kDevice ? on : StreamHandle::kNone;
   if (auto taken = Take(kind, size, shelf)) {
-    if (OrderBefore(on, *taken)) return taken->block.ptr;
-    Keep(kind, size, taken->block, taken->from);
+    const bool ordered = OrderBefore(on, *taken);
+    if (!ordered) Keep(kind, size, taken->block, taken->from);
+    if (taken->from != shelf) LetGo(taken->from);
+    if (ordered) return taken->block.ptr;
   }
   try {
     return next().Allocate(kind, size.bytes, on);
@@ -81,7 +83,7 @@ StreamHandle PooledDevice::CreateStream() {
   const StreamHandle stream = next().CreateStream();
   try {
     const std::lock_guard lock(mutex_);
-    own_.insert(stream);
+    own_.try_emplace(stream);
   } catch (...) {
     next().DestroyStream(stream);
     throw;
@@ -90,8 +92,14 @@ StreamHandle PooledDevice::CreateStream() {
 }
 
 void PooledDevice::DestroyStream(StreamHandle stream) noexcept {
-  LeaveStream(stream);
-  next().DestroyStream(stream);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto own = own_.find(stream); own != own_.end()) {
+      own->second.ended = true;
+      if (own->second.users != 0) return;
+    }
+  }
+  EndStream(stream);
 }
 
 /// Up to eight classes for each power of two, all multiples of 256 bytes.
@@ -106,6 +114,24 @@ PooledDevice::SizeClass PooledDevice::ClassOf(std::size_t bytes) noexcept {
 /// Needs the lock, as the two below.
 bool PooledDevice::SeesEndOf(StreamHandle stream) const noexcept {
   return stream == properties().main_stream || own_.contains(stream);
+}
+
+/// Whether blocks of the stream may be taken, which is then noted until LetGo. Needs the lock.
+bool PooledDevice::Hold(StreamHandle stream) noexcept {
+  const auto own = own_.find(stream);
+  if (own == own_.end()) return true;
+  if (own->second.ended) return false;
+  ++own->second.users;
+  return true;
+}
+
+void PooledDevice::LetGo(StreamHandle stream) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto own = own_.find(stream);
+    if (own == own_.end() || --own->second.users != 0 || !own->second.ended) return;
+  }
+  EndStream(stream);
 }
 
 std::vector<PooledDevice::Shelf>::iterator PooledDevice::Find(std::vector<Shelf>& shelves, StreamHandle on) {
@@ -127,9 +153,11 @@ bool PooledDevice::Shelve(MemoryKind kind, SizeClass size, const Block& block, S
 std::optional<PooledDevice::Taken> PooledDevice::Take(MemoryKind kind, SizeClass size, StreamHandle on) {
   const std::lock_guard lock(mutex_);
   std::vector<Shelf>& shelves = ShelvesOf(kind, size);
-  const auto filled = [](const Shelf& shelf) { return !shelf.blocks.empty(); };
+  const auto usable = [&](const Shelf& shelf) {
+    return !shelf.blocks.empty() && (shelf.on == on || Hold(shelf.on));
+  };
   auto shelf = Find(shelves, on);
-  if (shelf == shelves.end() || !filled(*shelf)) shelf = std::find_if(shelves.begin(), shelves.end(), filled);
+  if (shelf == shelves.end() || !usable(*shelf)) shelf = std::find_if(shelves.begin(), shelves.end(), usable);
   if (shelf == shelves.end()) return std::nullopt;
   Taken taken{std::move(shelf->blocks.back()), shelf->on};
   shelf->blocks.pop_back();
@@ -166,11 +194,11 @@ void PooledDevice::Keep(MemoryKind kind, SizeClass size, const Block& block, Str
     const std::lock_guard lock(mutex_);
     if (Shelve(kind, size, block, on)) return;
   }
-  GiveBack(kind, size, {on, {block}});
+  GiveBack(kind, size, {&block, 1}, on);
 }
 
-/// One point stands for all that the stream has done with its blocks.
-void PooledDevice::LeaveStream(StreamHandle stream) noexcept {
+/// Nobody uses the stream any more. One point stands for all that it has done with its blocks.
+void PooledDevice::EndStream(StreamHandle stream) noexcept {
   std::shared_ptr<const Event> idle;
   for (SizeClass size = ClassOf(1); size.index < kClasses; size = ClassOf(size.bytes + 1)) {
     for (const Block& block : TakeShelf(MemoryKind::kDevice, size, stream)) {
@@ -182,8 +210,11 @@ void PooledDevice::LeaveStream(StreamHandle stream) noexcept {
       }
     }
   }
-  const std::lock_guard lock(mutex_);
-  own_.erase(stream);
+  {
+    const std::lock_guard lock(mutex_);
+    own_.erase(stream);
+  }
+  next().DestroyStream(stream);
 }
 
 std::vector<PooledDevice::Block> PooledDevice::TakeShelf(MemoryKind kind, SizeClass size,
@@ -197,28 +228,39 @@ std::vector<PooledDevice::Block> PooledDevice::TakeShelf(MemoryKind kind, SizeCl
   return blocks;
 }
 
+/// Any that holds blocks; the stream is held, too.
+std::optional<PooledDevice::Shelf> PooledDevice::TakeAnyShelf(MemoryKind kind, SizeClass size) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::vector<Shelf>& shelves = ShelvesOf(kind, size);
+  const auto shelf = std::find_if(shelves.begin(), shelves.end(), [&](const Shelf& candidate) {
+    return !candidate.blocks.empty() && Hold(candidate.on);
+  });
+  if (shelf == shelves.end()) return std::nullopt;
+  Shelf taken = std::move(*shelf);
+  shelves.erase(shelf);
+  return taken;
+}
+
 void PooledDevice::GiveBackAll() noexcept {
   for (const MemoryKind kind : {MemoryKind::kDevice, MemoryKind::kPinnedHost, MemoryKind::kManaged}) {
     for (SizeClass size = ClassOf(1); size.index < kClasses; size = ClassOf(size.bytes + 1)) {
-      std::vector<Shelf> shelves;
-      {
-        const std::lock_guard lock(mutex_);
-        shelves.swap(ShelvesOf(kind, size));
+      while (const auto shelf = TakeAnyShelf(kind, size)) {
+        GiveBack(kind, size, shelf->blocks, shelf->on);
+        LetGo(shelf->on);
       }
-      for (const Shelf& shelf : shelves) GiveBack(kind, size, shelf);
     }
   }
 }
 
 /// In the order of the main stream, which is always there; or of the blocks' own one, while that is under
 /// graph capture.
-void PooledDevice::GiveBack(MemoryKind kind, SizeClass size, const Shelf& shelf) noexcept {
+void PooledDevice::GiveBack(MemoryKind kind, SizeClass size, std::span<const Block> blocks,
+                            StreamHandle on) noexcept {
   const StreamHandle main = properties().main_stream;
-  if (shelf.blocks.empty()) return;
-  const bool ordered = OrderBefore(main, {{nullptr, nullptr}, shelf.on});
-  for (const Block& block : shelf.blocks) {
-    if (block.idle && !OrderBefore(main, {block, shelf.on})) HostWait(*block.idle);
-    next().Deallocate(kind, block.ptr, size.bytes, ordered ? main : shelf.on);
+  const bool ordered = OrderBefore(main, {{nullptr, nullptr}, on});
+  for (const Block& block : blocks) {
+    if (block.idle && !OrderBefore(main, {block, on})) HostWait(*block.idle);
+    next().Deallocate(kind, block.ptr, size.bytes, ordered ? main : on);
   }
 }
 

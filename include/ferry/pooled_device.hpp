@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -70,6 +71,10 @@ class PooledDevice final : public ForwardingDevice {
     Block block;
     StreamHandle from;
   };
+  struct OwnStream {
+    std::size_t users = 0;  ///< calls that have taken blocks of its shelf and still order by it
+    bool ended = false;     ///< the last of them destroys it
+  };
   bool SeesEndOf(StreamHandle stream) const noexcept;
   static std::vector<Shelf>::iterator Find(std::vector<Shelf>& shelves, StreamHandle on);
   bool Shelve(MemoryKind kind, SizeClass size, const Block& block, StreamHandle on) noexcept;
@@ -77,18 +82,21 @@ class PooledDevice final : public ForwardingDevice {
   bool OrderBefore(StreamHandle on, const Taken& taken) noexcept;
   void* AllocateExactly(MemoryKind kind, std::size_t bytes, StreamHandle on);
   void Keep(MemoryKind kind, SizeClass size, const Block& block, StreamHandle on) noexcept;
-  void LeaveStream(StreamHandle stream) noexcept;
+  bool Hold(StreamHandle stream) noexcept;
+  void LetGo(StreamHandle stream) noexcept;
+  void EndStream(StreamHandle stream) noexcept;
   std::vector<Block> TakeShelf(MemoryKind kind, SizeClass size, StreamHandle on) noexcept;
+  std::optional<Shelf> TakeAnyShelf(MemoryKind kind, SizeClass size) noexcept;
   void TrimAsFarAsPossible();
   void GiveBackAll() noexcept;
-  void GiveBack(MemoryKind kind, SizeClass size, const Shelf& shelf) noexcept;
+  void GiveBack(MemoryKind kind, SizeClass size, std::span<const Block> blocks, StreamHandle on) noexcept;
   static void HostWait(const Event& idle) noexcept;
 
   std::mutex mutex_;  ///< guards what follows; open while the next device is at work
   std::array<std::array<std::vector<Shelf>, kClasses>, kKinds> free_;
-  std::set<StreamHandle> own_;  ///< streams whose end we see, the main one among them
-  std::set<void*> exact_;       ///< blocks that are not of their class' size
-  std::mutex trimming_;         ///< who finds no memory waits until a Trim on its way has given back
+  std::map<StreamHandle, OwnStream> own_;  ///< streams whose end we see, the main one apart
+  std::set<void*> exact_;                  ///< blocks that are not of their class' size
+  std::mutex trimming_;  ///< who finds no memory waits until a Trim on its way has given back
 };
 
 }  // namespace ferry

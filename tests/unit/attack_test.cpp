@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include "ferry/checked_device.hpp"
+#include "ferry/error.hpp"
+#include "ferry/pooled_device.hpp"
+#include "ferry/statistics_device.hpp"
+#include "ferry/synced_memory.hpp"
+#include "sim_fixture.hpp"
+
+namespace ferry::testing {
+namespace {
+
+using enum MemoryKind;
+
+/// Calls `before_order` once, right before Order or Record reaches the device.
+class Pause final : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  std::function<void()> before_order;
+  void Order(std::span<const StreamHandle> before, StreamHandle then) override {
+    if (auto call = std::exchange(before_order, {})) call();
+    next().Order(before, then);
+  }
+};
+
+// tests/unit/pooled_device_test.cpp or sim_stream_test.cpp
+TEST_CASE("A stream may be destroyed while another thread takes its block from the pool") {
+  sim::Reset({});
+  {
+    auto owner = std::make_unique<Pause>(std::make_unique<SimDevice>(0));
+    Pause& pause = *owner;
+    PooledDevice pool(std::move(owner));
+    const StreamHandle a = pool.CreateStream(), b = pool.CreateStream();
+    void* const block = pool.Allocate(kDevice, kBytes, a);
+    pool.Deallocate(kDevice, block, kBytes, a);
+    std::thread other;
+    pause.before_order = [&] {
+      other = std::thread([&] { pool.DestroyStream(a); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    };
+    void* const again = pool.Allocate(kDevice, kBytes, b);
+    other.join();
+    pool.Deallocate(kDevice, again, kBytes, b);
+    pool.DestroyStream(b);
+  }
+  sim::Drain();
+  const auto report = sim::Inspect();
+  CHECK(report.misuse == std::vector<std::string>{});
+  CHECK(report.leaks.empty());
+}
+
+TEST_CASE("A stream may be destroyed while another thread trims the pool") {
+  sim::Reset({});
+  {
+    auto owner = std::make_unique<Pause>(std::make_unique<SimDevice>(0));
+    Pause& pause = *owner;
+    PooledDevice pool(std::move(owner));
+    const StreamHandle a = pool.CreateStream();
+    void* const block = pool.Allocate(kDevice, kBytes, a);
+    pool.Deallocate(kDevice, block, kBytes, a);
+    std::thread other;
+    pause.before_order = [&] {
+      other = std::thread([&] { pool.DestroyStream(a); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    };
+    pool.Trim();
+    other.join();
+  }
+  sim::Drain();
+  const auto report = sim::Inspect();
+  CHECK(report.misuse == std::vector<std::string>{});
+  CHECK(report.leaks.empty());
+}
+
+// tests/unit/sim_capture_test.cpp
+TEST_CASE("A block that a captured stream used goes back at the stream's end after the capture") {
+  for (const bool unified : {false, true}) {
+    INFO(unified);
+    SimWorld world({.unified = unified});
+    {
+      const Stream s(world.device);
+      {
+        SyncedMemory memory(kBytes, world.device);
+        if (!unified) {
+          memory.overwrite_cpu_data();
+          memory.Prefetch(Side::kGpu, s);  // the pinned side is read on s
+        } else {
+          memory.overwrite_gpu_data(s);
+        }
+        sim::BeginCapture(s);
+      }
+      sim::EndCapture(s);
+    }
+    sim::Drain();
+    std::string left;
+    for (const auto& leak : sim::Inspect().leaks)
+      if (leak.find("bytes") != std::string::npos) left += leak + "; ";
+    CHECK(left == "");
+  }
+}
+
+TEST_CASE("Memory of a thread's own stream under capture goes back in that thread's order") {
+  SimWorld world({.order = sim::Order::kLate});
+  const Stream own = Stream::Borrow(world.device, sim::kPerThreadStream);
+  {
+    SyncedMemory memory(kBytes, world.device);
+    void* const ptr = memory.overwrite_gpu_data(own);
+    sim::Launch(own, {ptr}, [=] { std::memset(ptr, 1, kBytes); });
+    sim::BeginCapture(own);
+  }
+  std::thread([&] {
+    SyncedMemory memory(kBytes, world.device);
+    memory.gpu_data(own);  // another queue of the same handle
+    own.Synchronize();
+  }).join();
+  sim::EndCapture(own);
+  sim::Drain();
+  CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+}
+
+TEST_CASE("A thread does not wait for another's kernel to give back a kept block") {
+  for (const bool memory_pools : {true, false}) {
+    SimWorld world({.order = sim::Order::kLate, .memory_pools = memory_pools});
+    const Stream s(world.device), t(world.device);
+    std::atomic<bool> go{false}, timed_out{false};
+    {
+      SyncedMemory memory(kBytes, world.device), other(kBytes, world.device);
+      void* const ptr = memory.overwrite_gpu_data(s);
+      sim::Launch(s, {ptr}, [&go, &timed_out] {
+        for (int i = 0; i < 2000 && !go; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (!go) timed_out = true;
+      });
+      sim::BeginCapture(s);
+    }
+    sim::EndCapture(s);
+    std::thread first([&] { Event point(s); });  // frees the kept block
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    Event point(t);  // an independent stream
+    go = true;
+    first.join();
+    CHECK(!timed_out);
+  }
+}
+
+// An event of a borrowed stream that is no more, when a kept block goes back.
+TEST_CASE("A kept block needs no stream that was borrowed") {
+  for (const bool unified : {false, true}) {
+    INFO(unified);
+    SimWorld world({.unified = unified, .memory_pools = false, .events_need_stream = true});
+    const StreamHandle lent = sim::CreateBlockingStream(world.device);
+    const Stream s(world.device);
+    {
+      SyncedMemory memory(kBytes, world.device);
+      const Stream borrowed = Stream::Borrow(world.device, lent);
+      memory.overwrite_gpu_data(unified ? s : borrowed);
+      memory.gpu_data(unified ? borrowed : s);
+      sim::BeginCapture(s);
+    }
+    world.device.DestroyStream(lent);  // no memory that was accessed on it is left
+    sim::EndCapture(s);
+    s.Synchronize();
+    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("The pool gives back a block of a borrowed stream that is no more") {
+  sim::Reset({.events_need_stream = true, .capture_spreads = true});
+  {
+    PooledDevice pool(std::make_unique<SimDevice>(0));
+    const StreamHandle lent = sim::CreateBlockingStream(pool);
+    { SyncedMemory(kBytes, pool).overwrite_gpu_data(Stream::Borrow(pool, lent)); }
+    pool.DestroyStream(lent);
+    const Stream s(pool);
+    sim::BeginCapture(s);
+    CHECK_THROWS_AS(pool.Trim(), StreamCaptureError);
+    sim::EndCapture(s);
+  }
+  CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+}
+
+TEST_CASE("A read on a captured stream does not fail for a reader that is gone") {
+  SimWorld world;
+  SyncedMemory memory(kBytes, world.device);
+  memory.overwrite_gpu_data(world.side);
+  memory.cpu_data();
+  const Stream s(world.device);
+  {
+    const Stream brief(world.device);
+    memory.gpu_data(brief);
+  }
+  sim::BeginCapture(s);
+  CHECK_NOTHROW(memory.gpu_data(s));
+  sim::EndCapture(s);
+}
+
+}  // namespace
+}  // namespace ferry::testing
