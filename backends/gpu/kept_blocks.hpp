@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <compare>
+#include <list>
 #include <mutex>
 #include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "backends/gpu/per_stream.hpp"
 #include "ferry/device.hpp"
 
 namespace ferry::gpu {
@@ -16,21 +20,31 @@ namespace ferry::gpu {
 /// join the graph, and a wait would end the capture. Any thread may call.
 class KeptBlocks {
  public:
+  /// A stream, as the calling thread knows it: of kPerThreadStream each has its own.
+  struct User {
+    explicit User(StreamHandle stream) noexcept
+        : on(stream), thread(on == kPerThreadStream ? std::this_thread::get_id() : std::thread::id()) {}
+    friend auto operator<=>(const User&, const User&) = default;
+    StreamHandle on;
+    std::thread::id thread;
+  };
   struct Block {
     MemoryKind kind;
     void* ptr;
-    std::vector<StreamHandle> users;    ///< whose work is not ordered yet; empty once nobody can tell
+    std::vector<User> users;            ///< whose work is not ordered yet; empty once nobody can tell
     std::vector<EventHandle> points{};  ///< of the users before, each after its use
   };
 
   /// With no host memory for the note the block is lost; to wait here would end the caller's capture.
-  void Keep(MemoryKind kind, void* ptr, std::span<const StreamHandle> users) noexcept try {
-    Block block{kind, ptr, {users.begin(), users.end()}};
+  void Keep(MemoryKind kind, void* ptr, std::span<const StreamHandle> streams) noexcept try {
+    std::list<Block> one;
+    Block& block = one.emplace_back(Block{kind, ptr, {}});
+    for (const StreamHandle on : streams) block.users.emplace_back(on);
     std::sort(block.users.begin(), block.users.end());  // one stream may have been named twice
     block.users.erase(std::unique(block.users.begin(), block.users.end()), block.users.end());
-    block.points.reserve(users.size());
+    block.points.reserve(block.users.size());
     const std::lock_guard lock(mutex_);
-    blocks_.push_back(std::move(block));
+    blocks_.splice(blocks_.end(), one);
     any_ = true;
   } catch (...) {
   }
@@ -39,21 +53,28 @@ class KeptBlocks {
 
   /// Those that `on`, which is not under capture, uses: record(on, point) makes a point after its work, and
   /// free(block, on) gives back in the order of `on` a block that has no other user. Each returns whether it
-  /// has worked; what has not is tried again.
+  /// has worked; what has not is tried again. `free` may wait: it is called without the lock.
   template <class Record, class Free>
   void Continue(StreamHandle on, Record record, Free free) noexcept {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(blocks_, [&](Block& block) {
-      const auto user = std::find(block.users.begin(), block.users.end(), on);
-      if (user == block.users.end()) return false;
-      if (block.users.size() == 1) return free(block, on);
-      EventHandle point{};
-      if (record(on, point)) {
-        block.points.push_back(point);
-        block.users.erase(user);
+    std::list<Block> free_now;
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto it = blocks_.begin(); it != blocks_.end();) {
+        const auto block = it++;
+        const auto user = std::find(block->users.begin(), block->users.end(), User(on));
+        if (user == block->users.end()) continue;
+        EventHandle point{};
+        if (block->users.size() == 1) {
+          free_now.splice(free_now.end(), blocks_, block);
+        } else if (record(on, point)) {
+          block->points.push_back(point);
+          block->users.erase(user);
+        }
       }
-      return false;
-    });
+    }
+    free_now.remove_if([&](const Block& block) { return free(block, on); });
+    const std::lock_guard lock(mutex_);
+    blocks_.splice(blocks_.end(), free_now);
     any_ = !blocks_.empty();
   }
 
@@ -61,10 +82,11 @@ class KeptBlocks {
   void Forget(StreamHandle stream) noexcept {
     const std::lock_guard lock(mutex_);
     for (Block& block : blocks_)
-      if (std::find(block.users.begin(), block.users.end(), stream) != block.users.end()) block.users.clear();
+      if (std::find(block.users.begin(), block.users.end(), User(stream)) != block.users.end())
+        block.users.clear();
   }
 
-  std::vector<Block> TakeAll() noexcept {
+  std::list<Block> TakeAll() noexcept {
     const std::lock_guard lock(mutex_);
     any_ = false;
     return std::exchange(blocks_, {});
@@ -72,7 +94,7 @@ class KeptBlocks {
 
  private:
   std::mutex mutex_;
-  std::vector<Block> blocks_;
+  std::list<Block> blocks_;
   std::atomic<bool> any_{false};
 };
 
