@@ -271,10 +271,10 @@ class GpuDevice final : public Device {
     const bool queued = block.kind == MemoryKind::kDevice && properties_.memory_pools;
     const RelaxedCapture<Runtime> relaxed;
     Error error = Runtime::kSuccess;
+    // By way of `on` where the host waits, too: a stream of the program's that has a point may be gone.
     for (const EventHandle point : block.points)
       if (error == Runtime::kSuccess)
-        error = queued ? Runtime::StreamWaitEvent(Native(on), Queues<Runtime>::Native(point))
-                       : AwaitOnHost(point);
+        error = Runtime::StreamWaitEvent(Native(on), Queues<Runtime>::Native(point));
     if (error == Runtime::kSuccess && !queued) error = Runtime::StreamSynchronize(Native(on));
     Ignore(error);
     if (error != Runtime::kSuccess) return false;
