@@ -112,8 +112,8 @@ void Reset(const Options& options = {});
 void Launch(const Stream& on, std::vector<Touch> touches, std::function<void()> body);
 
 /// As CUDA's cudaStreamCreate makes them: whatever is queued on the device's main stream comes after all that
-/// was queued on this one before, and the other way round. For Stream::Borrow; the device's DestroyStream
-/// gives it back. Throws DeviceError.
+/// was queued on this one before, and the other way round. For Stream::Borrow. DestroyStream of a device
+/// without CheckedDevice gives it back. Throws DeviceError.
 StreamHandle CreateBlockingStream(Device& device);
 /// The calling thread's default stream, for Stream::Borrow: another queue in each thread, and blocking.
 inline constexpr StreamHandle kPerThreadStream{2};

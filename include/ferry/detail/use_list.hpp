@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ferry/coherence.hpp"
+#include "ferry/error.hpp"
 #include "ferry/stream.hpp"
 
 namespace ferry::detail {
@@ -55,7 +56,11 @@ class UseList {
       }
       forget();
       ended.reserve(ended.size() + 1);
-      uses_[i].Point().StreamWait(uses_.back().stream());
+      try {
+        uses_[i].Point().StreamWait(uses_.back().stream());
+      } catch (const StreamCaptureError&) {  // another time: the access itself has all that it needs
+        return;
+      }
       ended.push_back(std::move(uses_[i]));
       uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(i));
     }

@@ -47,7 +47,7 @@ MUTATIONS = [
      "a free ends a capture elsewhere"),
     (GPU, "    const RelaxedCapture<Runtime> relaxed;\n    Check(\"StreamSynchronize\"", "    Check(\"StreamSynchronize\"",
      "a wait for a stream ends a capture elsewhere"),
-    (KEPT, "      if (block.users.size() == 1) return free(block, on);", "      return free(block, on);",
+    (KEPT, "if (block->users.size() == 1) {", "if (true) {",
      "an abandoned block goes back after its first user"),
     (CURRENT, "    if (put_back_ && Runtime::SetDevice(previous_) != Runtime::kSuccess) (void)Runtime::GetLastError();", "",
      "a call changes the caller's current device"),

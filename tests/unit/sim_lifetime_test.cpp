@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Blocks and streams whose end meets another thread, or a capture.
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
-#include <condition_variable>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <new>
-#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
-#include "ferry/checked_device.hpp"
-#include "ferry/error.hpp"
+#include "ferry/forwarding_device.hpp"
 #include "ferry/pooled_device.hpp"
-#include "ferry/statistics_device.hpp"
 #include "ferry/synced_memory.hpp"
 #include "sim_fixture.hpp"
 
@@ -35,7 +32,6 @@ class Pause final : public ForwardingDevice {
   }
 };
 
-// tests/unit/pooled_device_test.cpp or sim_stream_test.cpp
 TEST_CASE("A stream may be destroyed while another thread takes its block from the pool") {
   sim::Reset({});
   {
@@ -84,7 +80,6 @@ TEST_CASE("A stream may be destroyed while another thread trims the pool") {
   CHECK(report.leaks.empty());
 }
 
-// tests/unit/sim_capture_test.cpp
 TEST_CASE("A block that a captured stream used goes back at the stream's end after the capture") {
   for (const bool unified : {false, true}) {
     INFO(unified);
@@ -154,7 +149,6 @@ TEST_CASE("A thread does not wait for another's kernel to give back a kept block
   }
 }
 
-// An event of a borrowed stream that is no more, when a kept block goes back.
 TEST_CASE("A kept block needs no stream that was borrowed") {
   for (const bool unified : {false, true}) {
     INFO(unified);
@@ -173,21 +167,6 @@ TEST_CASE("A kept block needs no stream that was borrowed") {
     s.Synchronize();
     CHECK(sim::Inspect().misuse == std::vector<std::string>{});
   }
-}
-
-TEST_CASE("The pool gives back a block of a borrowed stream that is no more") {
-  sim::Reset({.events_need_stream = true, .capture_spreads = true});
-  {
-    PooledDevice pool(std::make_unique<SimDevice>(0));
-    const StreamHandle lent = sim::CreateBlockingStream(pool);
-    { SyncedMemory(kBytes, pool).overwrite_gpu_data(Stream::Borrow(pool, lent)); }
-    pool.DestroyStream(lent);
-    const Stream s(pool);
-    sim::BeginCapture(s);
-    CHECK_THROWS_AS(pool.Trim(), StreamCaptureError);
-    sim::EndCapture(s);
-  }
-  CHECK(sim::Inspect().misuse == std::vector<std::string>{});
 }
 
 TEST_CASE("A read on a captured stream does not fail for a reader that is gone") {
