@@ -67,7 +67,7 @@ void DescribeBlock(Line& line, const Block& block) {
 const char* Advice(const Block& block, const std::byte* at) {
   if (block.freed) return " and freed since.";
   if (!block.contains(at) || block.kind != MemoryKind::kDevice) return ".";
-  return InKernel() ? ". Its launch did not name this block."
+  return InKernel() ? ". Its launch did not name this block, or named it for reading alone."
                     : ". The host can only use what cpu_data returns.";
 }
 

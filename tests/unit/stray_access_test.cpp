@@ -55,16 +55,19 @@ TEST_CASE("the address is the one that was touched") {
   CHECK(Contains(words, "touched " + address + ":"));
 }
 
-TEST_CASE("a kernel that touches a block that it did not name is told whose it is") {
-  CHECK(
-      WithoutAddress(LastWords([] {
-        SimWorld world;
-        std::byte* const block = world.NewDevice(world.main);
-        sim::Launch(world.main, {}, [=] { Touch(block); });
-        sim::Drain();
-      })) ==
-      "[ferry] [error] sim: a kernel touched ADDRESS: byte 0 of 64 bytes of device memory of sim:0, made by "
-      "MallocAsync (call 2). Its launch did not name this block.\n");
+TEST_CASE("a kernel that touches what it did not name, or writes what it is to read, is told whose it is") {
+  for (const bool named : {false, true})
+    CHECK(WithoutAddress(LastWords([=] {
+            SimWorld world;
+            std::byte* const block = world.NewDevice(world.main);
+            const std::byte* const read_only = block;
+            sim::Launch(world.main,
+                        named ? std::vector<ferry::Touch>{read_only} : std::vector<ferry::Touch>{},
+                        [=] { *block = std::byte{1}; });
+            sim::Drain();
+          })) ==
+          "[ferry] [error] sim: a kernel touched ADDRESS: byte 0 of 64 bytes of device memory of sim:0, made "
+          "by MallocAsync (call 2). Its launch did not name this block, or named it for reading alone.\n");
 }
 
 TEST_CASE("who touches what lies around a block is told how far from it that is") {
