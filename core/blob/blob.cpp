@@ -8,19 +8,12 @@
 #include <vector>
 
 #include "core/blob/reshaping.hpp"
+#include "core/device/name.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry {
 
 using detail::Reshaping;
-
-namespace {
-
-std::string Name(const Device& device) {
-  return device.properties().backend + ':' + std::to_string(device.properties().index);
-}
-
-}  // namespace
 
 template <class T>
 std::size_t Blob<T>::Bytes(const Shape& shape, const char* call) {

@@ -6,10 +6,20 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/device/name.hpp"
 #include "ferry/log.hpp"
 #include "observe.hpp"
 
 namespace ferry {
+namespace {
+
+const char* NameOfGpu(Access access) {
+  return access == Access::kRead        ? "gpu_data"
+         : access == Access::kReadWrite ? "mutable_gpu_data"
+                                        : "overwrite_gpu_data";
+}
+
+}  // namespace
 
 /// What an access had to do to its side.
 struct SyncedMemory::Step {
@@ -38,7 +48,7 @@ SyncedMemory::~SyncedMemory() {
 }
 
 void* SyncedMemory::Reach(Side side, Access access, const Stream& on) const {
-  RequireOurs(on);
+  RequireOurs(on, NameOfGpu(access));
   Locked held(*this);
   sole_ = StreamHandle::kNone;
   const Head before = head_;
@@ -65,7 +75,7 @@ void* SyncedMemory::Reach(Side side, Access access, const Stream& on) const {
 }
 
 void SyncedMemory::Prefetch(Side side, const Stream& on) const {
-  RequireOurs(on);
+  RequireOurs(on, "Prefetch");
   Locked held(*this);
   sole_ = StreamHandle::kNone;
   if (size_ == 0 || (side == Side::kCpu && head_ != HEAD_AT_GPU)) return;  // no stream has work to start
@@ -76,7 +86,8 @@ void SyncedMemory::Prefetch(Side side, const Stream& on) const {
 
 void SyncedMemory::async_gpu_push(const Stream& on) {
   if (head() != HEAD_AT_CPU)
-    throw std::logic_error("SyncedMemory::async_gpu_push: the bytes are not on the CPU alone");
+    throw std::logic_error(std::string("SyncedMemory::async_gpu_push: the head is ") + Name(head()) +
+                           ", and must be HEAD_AT_CPU; Prefetch is for any");
   Prefetch(Side::kGpu, on);
 }
 
@@ -100,7 +111,9 @@ void SyncedMemory::Resize(std::size_t size) {
 
 void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest rest) {
   RequireRoom(size, "Assign");
-  if (size > source.size_) throw std::length_error("SyncedMemory::Assign: more bytes than the source has");
+  if (size > source.size_)
+    throw std::length_error("SyncedMemory::Assign: " + std::to_string(size) + " bytes of a source that has " +
+                            std::to_string(source.size_) + "; its size is the most");
   const bool partly = rest == Rest::kKept && size < size_;
   if (!partly && (size == 0 || source.head() == UNINITIALIZED)) {
     Resize(0);
@@ -146,7 +159,7 @@ void SyncedMemory::Adopt(Side side, void* ptr, Deleter deleter, const Stream& on
   };
   if (ptr == nullptr) refuse("null; give one to " + std::to_string(size_) + " bytes");
   if (Owns(ptr)) refuse("to bytes that this memory owns and would free; give it bytes of another owner");
-  RequireOurs(on);
+  RequireOurs(on, "set_gpu_data");
   detail::UseList uses;
   if (side == Side::kGpu) uses.Note(on);
   Buffer& here = buffer(side);
@@ -171,7 +184,7 @@ bool SyncedMemory::Owns(const void* ptr) const noexcept {
   return owns(cpu_) || owns(gpu_);
 }
 
-/// Sees to it that the bytes are on `side` or on their way there, but for a tail that the host must zero. The
+/// Sees to it that the bytes are on `side` or on their way there, except a tail that the host must zero. The
 /// head follows at once: whoever comes next must wait for this copy, not make another.
 SyncedMemory::Step SyncedMemory::Arrive(Side side, Access access, const Stream& on, Locked& held) const {
   Buffer& here = buffer(side);
@@ -288,8 +301,11 @@ void SyncedMemory::RequireRoom(std::size_t size, const char* call) const {
                             " bytes in a capacity of " + std::to_string(capacity_));
 }
 
-void SyncedMemory::RequireOurs(const Stream& on) const {
-  if (&on.device() != &device_) throw std::invalid_argument("SyncedMemory: a stream of another device");
+void SyncedMemory::RequireOurs(const Stream& on, const char* call) const {
+  if (&on.device() != &device_)
+    throw std::invalid_argument(std::string("SyncedMemory::") + call + ": the stream is of the device " +
+                                Name(on.device()) + ", the memory of another, " + Name(device_) +
+                                "; give a stream of the memory's device");
 }
 
 }  // namespace ferry

@@ -25,7 +25,8 @@ inline namespace default_stream_legacy {
 /// a device that is not CUDA's.
 inline Stream Borrow(Device& device, cudaStream_t stream) {
   if (device.properties().backend != "cuda")
-    throw std::invalid_argument("ferry::cuda::Borrow: a device of backend " + device.properties().backend);
+    throw std::invalid_argument("ferry::cuda::Borrow: the device is of backend " +
+                                device.properties().backend + "; give one of cuda");
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
   if (stream == nullptr) stream = cudaStreamPerThread;
 #else

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "ferry/device.hpp"
@@ -16,8 +17,12 @@ namespace ferry {
 /// that wants the next device's shorter way overrides them.
 class ForwardingDevice : public Device {
  public:
-  /// `next` is not null.
-  explicit ForwardingDevice(std::unique_ptr<Device> next) noexcept : next_(std::move(next)) {}
+  /// Throws std::invalid_argument for null.
+  explicit ForwardingDevice(std::unique_ptr<Device> next) : next_(std::move(next)) {
+    if (next_ == nullptr)
+      throw std::invalid_argument(
+          "ferry::ForwardingDevice: the pointer is null; give a device to pass calls on to");
+  }
 
   Device& next() const noexcept { return *next_; }
 

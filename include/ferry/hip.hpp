@@ -25,7 +25,8 @@ inline namespace default_stream_legacy {
 /// a device that is not HIP's.
 inline Stream Borrow(Device& device, hipStream_t stream) {
   if (device.properties().backend != "hip")
-    throw std::invalid_argument("ferry::hip::Borrow: a device of backend " + device.properties().backend);
+    throw std::invalid_argument("ferry::hip::Borrow: the device is of backend " +
+                                device.properties().backend + "; give one of hip");
 #ifdef HIP_API_PER_THREAD_DEFAULT_STREAM
   if (stream == nullptr) stream = hipStreamPerThread;
 #endif

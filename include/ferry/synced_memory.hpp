@@ -107,7 +107,7 @@ class SyncedMemory {
   /// Becomes the first `size` bytes of `source`, another memory, which has as many, and of its own the rest,
   /// if that is kept. Copied where they are, on the main stream if that is the GPU or both sides; between
   /// devices, and for bytes given to a unified device, by way of the host. Counts as a non-const access, and
-  /// as a read of `source`. One that throws leaves the bytes as they were, but where only the GPU, or a
+  /// as a read of `source`. One that throws leaves the bytes as they were, except where only the GPU, or a
   /// unified device's one buffer, had them and the device has made a copy that it says failed. Throws
   /// std::length_error beyond the capacity.
   void Assign(const SyncedMemory& source, std::size_t size, Rest rest = Rest::kDropped);
@@ -143,7 +143,7 @@ class SyncedMemory {
   void Release(Buffer& buffer) noexcept;
   void Abandon(Buffer& buffer, const Stream& on) noexcept;
   void RequireRoom(std::size_t size, const char* call) const;
-  void RequireOurs(const Stream& on) const;
+  void RequireOurs(const Stream& on, const char* call) const;
   Buffer& buffer(Side side) const noexcept { return side == Side::kGpu || unified_ ? gpu_ : cpu_; }
 
   // What an access in place looks at. gpu_ready_ == s means: the bytes are there, s is ordered after

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "ferry/log.hpp"
+#include "ferry/pooled_device.hpp"
 #include "ferry/stream.hpp"
 #include "tests/unit/probe_device.hpp"
 
@@ -64,6 +65,11 @@ void CheckLogged(Checked& checked, const std::string& what, Call call) {
 }
 
 }  // namespace
+
+TEST_CASE("An adaptor of no device is refused") {
+  CHECK_THROWS_AS(CheckedDevice(nullptr), std::invalid_argument);
+  CHECK_THROWS_AS(PooledDevice(nullptr), std::invalid_argument);
+}
 
 TEST_CASE("Null pointers and zero bytes are misuse") {
   Checked checked;

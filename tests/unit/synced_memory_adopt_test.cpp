@@ -273,7 +273,9 @@ TEST_CASE("async_gpu_push is for bytes that only the cpu has") {
   Fixture f;
   CHECK_THROWS_AS(f.memory->async_gpu_push(f.a), std::logic_error);
   f.memory->overwrite_gpu_data();
-  CHECK_THROWS_AS(f.memory->async_gpu_push(f.a), std::logic_error);
+  CHECK_THROWS_MATCHES(f.memory->async_gpu_push(f.a), std::logic_error,
+                       Message("SyncedMemory::async_gpu_push: the head is HEAD_AT_GPU, and must be "
+                               "HEAD_AT_CPU; Prefetch is for any"));
   f.memory->cpu_data();
   CHECK_THROWS_AS(f.memory->async_gpu_push(f.a), std::logic_error);
   f.memory->mutable_cpu_data();

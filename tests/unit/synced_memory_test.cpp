@@ -3,6 +3,7 @@
 #include "ferry/synced_memory.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstring>
 #include <stdexcept>
 #include <type_traits>
@@ -12,6 +13,7 @@
 namespace ferry::testing {
 namespace {
 
+using Catch::Matchers::Message;
 using enum Head;
 
 struct Fixture {
@@ -247,6 +249,18 @@ TEST_CASE("a stream of another device is refused, by every access and in every s
     CHECK_THROWS_AS(f.memory.set_gpu_data(&other, theirs), std::invalid_argument);
   };
   refused();
+  const std::string why =
+      "the stream is of the device log:0, the memory of another, log:0; give a stream of the memory's device";
+  CHECK_THROWS_MATCHES(f.memory.gpu_data(theirs), std::invalid_argument,
+                       Message("SyncedMemory::gpu_data: " + why));
+  CHECK_THROWS_MATCHES(f.memory.mutable_gpu_data(theirs), std::invalid_argument,
+                       Message("SyncedMemory::mutable_gpu_data: " + why));
+  CHECK_THROWS_MATCHES(f.memory.overwrite_gpu_data(theirs), std::invalid_argument,
+                       Message("SyncedMemory::overwrite_gpu_data: " + why));
+  CHECK_THROWS_MATCHES(f.memory.Prefetch(Side::kGpu, theirs), std::invalid_argument,
+                       Message("SyncedMemory::Prefetch: " + why));
+  CHECK_THROWS_MATCHES(f.memory.set_gpu_data(&other, theirs), std::invalid_argument,
+                       Message("SyncedMemory::set_gpu_data: " + why));
   f.memory.mutable_gpu_data();
   refused();
   f.memory.cpu_data();

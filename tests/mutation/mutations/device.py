@@ -5,6 +5,7 @@ POOL = "core/device/pooled_device.cpp"
 CHECKED = "core/device/checked_device.cpp"
 CHOOSE = "core/device/choose.cpp"
 STATISTICS = "core/device/statistics_device.cpp"
+FORWARDING = "include/ferry/forwarding_device.hpp"
 
 MUTATIONS = [
     # The pool.
@@ -53,4 +54,7 @@ MUTATIONS = [
     # No host memory.
     (CHECKED, "    unmake();\n", "    (void)unmake;\n", "what cannot be noted is lost"),
     (POOL, "  GiveBack(kind, size, {&block, 1}, on);\n", "", "a block that cannot be kept is lost"),
+
+    # What they have in common.
+    (FORWARDING, "    if (next_ == nullptr)\n", "    if (false)\n", "an adaptor is made around no device"),
 ]

@@ -175,7 +175,7 @@ MUTATIONS = [
      "a reader's fast path may see an older pointer"),
     (MEMORY, "  if (buffer.deleter) buffer.deleter(buffer.ptr);\n", "", "a deleter is never called"),
     (MEMORY, "  buffer.allocated = 0;\n", "", "adopted bytes are given to the device"),
-    (MEMORY, "  RequireOurs(on);\n  Locked held(*this);\n  sole_ = StreamHandle::kNone;\n  if", "  Locked held(*this);\n  sole_ = StreamHandle::kNone;\n  if", "a prefetch on a stream of another device"),
+    (MEMORY, "  RequireOurs(on, \"Prefetch\");\n  Locked held(*this);\n  sole_ = StreamHandle::kNone;\n  if", "  Locked held(*this);\n  sole_ = StreamHandle::kNone;\n  if", "a prefetch on a stream of another device"),
     (MEMORY_H, "gpu_ready_.load(std::memory_order_acquire) == on.handle() && &on.device() == &device_",
      "gpu_ready_.load(std::memory_order_acquire) == on.handle()",
      "the reader's fast path takes another device's stream"),

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+
+#include "ferry/device.hpp"
+
+namespace ferry {
+
+/// As MakeDevice takes it, and errors show it.
+inline std::string Name(const Device& device) {
+  return device.properties().backend + ':' + std::to_string(device.properties().index);
+}
+
+}  // namespace ferry
