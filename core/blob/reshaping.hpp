@@ -13,7 +13,7 @@
 namespace ferry::detail {
 
 /// A blob's two storages on their way to another size and to other bytes: all that can fail first, then
-/// Commit. Destroyed without it, it has left no trace but where a caller has written.
+/// Commit. Destroyed without it, it has left no trace, except where a caller has written.
 class Reshaping {
  public:
   using Storage = std::shared_ptr<SyncedMemory>;

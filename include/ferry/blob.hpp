@@ -196,7 +196,7 @@ class Blob {
 
   /// Copies the data, or with `copy_diff` the diff, where the source's are: on the main stream if that is the
   /// GPU, or both sides. Between devices they go by way of the host. A source of another shape is a
-  /// ShapeError but with `reshape`. A device's copy that was made and called failed is as in
+  /// ShapeError unless `reshape`. A device's copy that was made and called failed is as in
   /// SyncedMemory::Assign.
   void CopyFrom(const Blob& source, bool copy_diff = false, bool reshape = false);
 

@@ -49,8 +49,8 @@ class Place {
   Stream stream_;
 };
 
-/// Every kernel: pointers are valid at `place`; n counts elements; x and y of one call do not overlap but
-/// where they are the same. Those that return nothing may be queued; those that return a number wait for it.
+/// Every kernel: pointers are valid at `place`; n counts elements; x and y of one call are identical or
+/// disjoint. Those that return nothing may be queued; those that return a number wait for it.
 /// All throw DeviceError, and std::invalid_argument for n < 0. Any thread may call.
 
 /// x[i] = value. For every arithmetic T but long double, which no GPU has; so too Copy.
