@@ -67,6 +67,8 @@ MUTATIONS = [
      "a stream in use is folded"),
     (USES_H, "if (uses_[i].writes || !uses_[i].on.orphaned())", "if (true)",
      "streams that come and go pile up"),
+    (USES_H, "access itself has all that it needs\n        return;", "access itself has all that it needs\n        throw;",
+     "a read on a stream under capture fails for a reader that is gone"),
     (USES_H, "      forget();\n", "",
      "the fast path takes another stream for one that is gone"),
     (USES_H, "      uses_[i].Point().StreamWait(uses_.back().stream());\n", "",
