@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "ferry/blob.hpp"
+#include "ferry/error.hpp"
 #include "tests/unit/blob_world.hpp"
 
 namespace ferry::testing {
@@ -174,6 +175,15 @@ TEST_CASE("a blob without a shape copies from one of its kind") {
   Blob<float> blob;
   CHECK_NOTHROW(blob.CopyFrom(Blob<float>()));
   CHECK(blob.data() == nullptr);
+}
+
+TEST_CASE("a blob without a shape and one of no axes are of different shapes to CopyFrom") {
+  Blob<float> none, scalar(Shape{});
+  *scalar.mutable_cpu_data() = 3;
+  CHECK_THROWS_AS(none.CopyFrom(scalar), ShapeError);
+  CHECK_THROWS_AS(scalar.CopyFrom(none), ShapeError);
+  CHECK(none.data() == nullptr);
+  CHECK(*scalar.cpu_data() == 3);
 }
 
 }  // namespace

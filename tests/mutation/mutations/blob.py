@@ -66,4 +66,6 @@ MUTATIONS = [
     (KIND, "!Fits(*known, field.second)", "false", "a field of another kind is overlooked"),
     (KIND, "wire == kBytes && field.is_packable()", "false", "packed numbers are taken for another kind"),
     (KIND, "!any && !outline.fields().empty()", "false", "a message without a field of ours is read"),
+    (BLOB, "shape_ == source.shape_ && count_ == source.count_", "shape_ == source.shape_",
+     "a blob without a shape copies from one of no axes"),
 ]
