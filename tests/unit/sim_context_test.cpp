@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a GPU that is not used must not notice, and what runtimes do that their manuals do not dwell on.
 #include <memory>
-#include <optional>
 #include <thread>
 
 #include "ferry/error.hpp"
@@ -51,10 +50,10 @@ TEST_CASE("a stream is destroyed after the last point in it, for hosts that wait
   sim::Reset({.events_need_stream = true});
   {
     SimDevice device{0};
-    std::optional<Event> point;
+    std::unique_ptr<Event> point;
     {
       const Stream brief(device);
-      point.emplace(brief);
+      point = std::make_unique<Event>(brief);
       const Event other(brief);
     }
     point->HostWait();
@@ -74,7 +73,7 @@ TEST_CASE("a point in a stream that was borrowed holds no stream, though the han
       SimRuntime::Stream native{};
       REQUIRE(SimRuntime::StreamCreate(&native) == SimRuntime::kSuccess);
       const StreamHandle handle{reinterpret_cast<std::uintptr_t>(native)};
-      std::optional<Event> point(Stream::Borrow(device, handle));
+      auto point = std::make_unique<Event>(Stream::Borrow(device, handle));
       REQUIRE(SimRuntime::StreamDestroy(native) == SimRuntime::kSuccess);
       const Stream own(device);
       point.reset();
