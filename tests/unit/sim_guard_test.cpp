@@ -154,6 +154,9 @@ class MappingsSpent {
 
 TEST_CASE(
     "where the system has no mappings left, allocations go on, and a kernel that needs them fails in words") {
+#ifdef __SANITIZE_THREAD__
+  SKIP("ThreadSanitizer needs mappings itself");
+#endif
   SimWorld world;
   std::vector<ferry::Touch> blocks;
   for (int i = 0; i < 300; ++i) blocks.emplace_back(world.NewDevice(world.main));
