@@ -24,6 +24,7 @@ class KeptBlocks {
   struct User {
     explicit User(StreamHandle stream) noexcept
         : on(stream), thread(on == kPerThreadStream ? std::this_thread::get_id() : std::thread::id()) {}
+    // NOLINTNEXTLINE(modernize-use-nullptr): misread by the check
     friend auto operator<=>(const User&, const User&) = default;
     StreamHandle on;
     std::thread::id thread;

@@ -35,6 +35,14 @@ struct Elements {
   }
 };
 
+/// protobuf counts elements in int.
+void RequireCountable(const Shape& shape) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  if (shape.count() > kMost)
+    throw ShapeError("Blob::ToProto: shape " + shape.ToString() + " has more than " + std::to_string(kMost) +
+                     " elements, the most that a message can have");
+}
+
 }  // namespace
 
 bool detail::ShapeEquals(const Shape& shape, const BlobContents& contents) {
@@ -72,10 +80,7 @@ void Blob<T>::RequireWritable(const void* message) const {
   if (message == nullptr)
     throw std::invalid_argument("Blob::ToProto: the pointer is null; give one to a message");
   if (data_ == nullptr) FailShapeless("Blob::ToProto");
-  constexpr int kMost = std::numeric_limits<int>::max();  // protobuf counts elements in int
-  if (const Shape& shape = shape_; shape.count() > kMost)
-    throw ShapeError("Blob::ToProto: shape " + shape.ToString() + " has more than " + std::to_string(kMost) +
-                     " elements, the most that a message can have");
+  RequireCountable(shape_);
 }
 
 #define FERRY_INSTANTIATE(T)                                      \

@@ -21,11 +21,15 @@ namespace {
 
 using enum MemoryKind;
 
-/// Calls `before_order` once, right before Order or Record reaches the device.
+/// Calls `before_order` or `before_record` once, right before the call reaches the device.
 class Pause final : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
-  std::function<void()> before_order;
+  std::function<void()> before_order, before_record;
+  EventHandle Record(StreamHandle on) override {
+    if (auto call = std::exchange(before_record, {})) call();
+    return next().Record(on);
+  }
   void Order(std::span<const StreamHandle> before, StreamHandle then) override {
     if (auto call = std::exchange(before_order, {})) call();
     next().Order(before, then);
@@ -55,6 +59,30 @@ TEST_CASE("A stream may be destroyed while another thread takes its block from t
   const auto report = sim::Inspect();
   CHECK(report.misuse == std::vector<std::string>{});
   CHECK(report.leaks.empty());
+}
+
+TEST_CASE("The blocks of a stream that is ending are nobody else's until it has ended") {
+  sim::Reset({});
+  {
+    auto owner = std::make_unique<Pause>(std::make_unique<SimDevice>(0));
+    Pause& pause = *owner;
+    PooledDevice pool(std::move(owner));
+    const StreamHandle a = pool.CreateStream(), b = pool.CreateStream();
+    void* const small = pool.Allocate(kDevice, kBytes, a);
+    void* const large = pool.Allocate(kDevice, 5000, a);
+    pool.Deallocate(kDevice, small, kBytes, a);
+    pool.Deallocate(kDevice, large, 5000, a);
+    void* taken = nullptr;
+    pause.before_record = [&] { taken = pool.Allocate(kDevice, 5000, b); };
+    pool.DestroyStream(a);
+    CHECK(taken != nullptr);
+    CHECK(taken != large);
+    pool.Deallocate(kDevice, taken, 5000, b);
+    pool.DestroyStream(b);
+  }
+  sim::Drain();
+  CHECK(sim::Inspect().misuse.empty());
+  CHECK(sim::Inspect().leaks.empty());
 }
 
 TEST_CASE("A stream may be destroyed while another thread trims the pool") {
