@@ -3,6 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "synced_memory_device.hpp"
@@ -53,6 +54,20 @@ TEST_CASE("a write waits for the reads since the last write, and then stands for
     f.uses.Add(write, f.a, f.ended);
     CHECK(f.device.Take() == Calls{"record e3 on main", "s1 waits for e3"});
   }
+}
+
+TEST_CASE("a write waits for each of many readers, once") {
+  Fixture f;
+  std::vector<Stream> readers;
+  for (int i = 0; i < 20; ++i) f.uses.Add(kRead, readers.emplace_back(f.device), f.ended);
+  f.device.Take();
+  f.uses.Add(kOverwrite, f.main, f.ended);
+  Calls expected;
+  for (int i = 1; i <= 20; ++i) {
+    expected.push_back("record e" + std::to_string(i) + " on s" + std::to_string(i + 2));
+    expected.push_back("main waits for e" + std::to_string(i));
+  }
+  CHECK(f.device.Take() == expected);
 }
 
 TEST_CASE("one stream needs no wait for itself") {
