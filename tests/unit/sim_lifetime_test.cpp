@@ -134,6 +134,17 @@ TEST_CASE("A block that a captured stream used goes back at the stream's end aft
   }
 }
 
+TEST_CASE("A block that was kept for a capture goes back with the next one that is freed on the stream") {
+  SimWorld world;
+  std::byte* const first = world.NewDevice(world.side);
+  std::byte* const second = world.NewDevice(world.side);
+  sim::BeginCapture(world.side);
+  world.Free(kDevice, first, world.side);
+  sim::EndCapture(world.side);
+  world.Free(kDevice, second, world.side);
+  for (const auto& leak : sim::Inspect().leaks) CHECK(leak.find("bytes") == std::string::npos);
+}
+
 TEST_CASE("Memory of a thread's own stream under capture goes back in that thread's order") {
   SimWorld world({.order = sim::Order::kLate});
   const Stream own = Stream::Borrow(world.device, sim::kPerThreadStream);
