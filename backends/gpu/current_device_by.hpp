@@ -7,7 +7,7 @@
 #include <typeinfo>
 
 #include "backends/gpu/current_gpu.hpp"
-#include "backends/gpu/gpu_runtime.hpp"
+#include "backends/gpu/runtime_calls.hpp"
 #include "backends/gpu/stream_pool.hpp"
 #include "ferry/error.hpp"
 
@@ -21,13 +21,13 @@ struct CurrentDeviceBy {
 
   static int Current() {
     int index = 0;
-    Check("GetDevice", Runtime::GetDevice(&index));
+    Check<Runtime>("GetDevice", Runtime::GetDevice(&index));
     return index;
   }
   /// Returns which was current before.
   static int Replace(int index) {
     const int previous = Current();
-    if (previous != index) Check("SetDevice", Runtime::SetDevice(index));
+    if (previous != index) Check<Runtime>("SetDevice", Runtime::SetDevice(index));
     return previous;
   }
   /// For what CurrentGpu cannot know: a device that a library has made current. Makes no context, either.
@@ -38,7 +38,7 @@ struct CurrentDeviceBy {
     if (error == Runtime::kSuccess && current != previous)
       error = Runtime::ContextIsActive(previous, &active);
     if (error == Runtime::kSuccess && active) error = Runtime::SetDevice(previous);
-    if (error != Runtime::kSuccess) (void)Runtime::GetLastError();
+    Ignore<Runtime>(error);
   }
 
   /// Throws DeviceError where a kernel has made the stream's device useless, as far as is known by now. A
@@ -47,7 +47,7 @@ struct CurrentDeviceBy {
   static void RequireWorking(StreamHandle on) {
     bool capturing = false;
     const Error error = Ask(on, capturing);
-    if (error != Runtime::kNotReady) Check("StreamQuery", error);
+    if (error != Runtime::kNotReady) Check<Runtime>("StreamQuery", error);
   }
 
   /// Whether the stream of the current device does all that it was asked, which is waited for; of one under
@@ -57,8 +57,8 @@ struct CurrentDeviceBy {
     Error error = Ask(on, capturing);
     if (error == Runtime::kNotReady) {
       const RelaxedCapture<Runtime> relaxed;
-      error = Runtime::StreamSynchronize(reinterpret_cast<typename Runtime::Stream>(on));
-      if (error != Runtime::kSuccess) (void)Runtime::GetLastError();
+      error = Runtime::StreamSynchronize(Native<Runtime>(on));
+      Ignore<Runtime>(error);
     }
     return error == Runtime::kSuccess;
   }
@@ -89,7 +89,7 @@ struct CurrentDeviceBy {
                         error.what());
     }
     const Error error = Runtime::GetLastError();
-    if (error != Runtime::kNotReady) Check(call, error);
+    if (error != Runtime::kNotReady) Check<Runtime>(call, error);
   }
 
   static void Upkeep(const std::function<void()>& work) {
@@ -99,23 +99,14 @@ struct CurrentDeviceBy {
 
  private:
   /// StreamQuery's answer, which is not asked for during a capture. Leaves no last error.
-  static Error Ask(StreamHandle handle, bool& capturing) noexcept {
-    const auto stream = reinterpret_cast<typename Runtime::Stream>(handle);
-    typename Runtime::CaptureStatus status = Runtime::kNotCapturing;
-    Error error = Runtime::StreamIsCapturing(stream, &status);
-    capturing = error == Runtime::kStreamCaptureImplicit || status != Runtime::kNotCapturing;
+  static Error Ask(StreamHandle on, bool& capturing) noexcept {
+    Error error = AskCapturing<Runtime>(on, capturing);
     if (error == Runtime::kSuccess && !capturing) {
       const RelaxedCapture<Runtime> relaxed;
-      error = Runtime::StreamQuery(stream);
+      error = Runtime::StreamQuery(Native<Runtime>(on));
     }
-    if (error != Runtime::kSuccess) (void)Runtime::GetLastError();
-    return error == Runtime::kStreamCaptureImplicit ? Runtime::kSuccess : error;
-  }
-  static void Check(const char* call, Error error) {
-    if (error == Runtime::kSuccess) return;
-    (void)Runtime::GetLastError();
-    throw DeviceError(std::string(Runtime::kName) + ' ' + call, static_cast<int>(error),
-                      std::string(Runtime::GetErrorName(error)) + ", " + Runtime::GetErrorString(error));
+    Ignore<Runtime>(error);
+    return error;
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include "backends/gpu/gpu_runtime.hpp"
+#include "backends/gpu/runtime_calls.hpp"
 
 namespace ferry::gpu {
 
@@ -16,18 +16,16 @@ class CurrentGpu {
       call_ = "GetDevice";
     } else if (previous_ != index) {
       bool active = true;
-      if (Runtime::ContextIsActive(previous_, &active) != Runtime::kSuccess) (void)Runtime::GetLastError();
+      Ignore<Runtime>(Runtime::ContextIsActive(previous_, &active));
       call_ = "SetDevice";
       error_ = Runtime::SetDevice(index);
       put_back_ = active && error_ == Runtime::kSuccess;
     }
-    if (error_ != Runtime::kSuccess)
-      (void)Runtime::GetLastError();
-    else
-      has_context_ = true;
+    Ignore<Runtime>(error_);
+    if (error_ == Runtime::kSuccess) has_context_ = true;
   }
   ~CurrentGpu() {
-    if (put_back_ && Runtime::SetDevice(previous_) != Runtime::kSuccess) (void)Runtime::GetLastError();
+    if (put_back_) Ignore<Runtime>(Runtime::SetDevice(previous_));
   }
   CurrentGpu(const CurrentGpu&) = delete;
   CurrentGpu& operator=(const CurrentGpu&) = delete;
@@ -46,28 +44,6 @@ class CurrentGpu {
   typename Runtime::Error error_{};
   int previous_ = 0;
   bool put_back_ = false;
-};
-
-/// While it lives, the calling thread may make calls that would end a graph capture elsewhere in the program,
-/// such as allocations. They neither belong to such a capture nor depend on one. Needs a context.
-template <GpuRuntime Runtime>
-class RelaxedCapture {
- public:
-  RelaxedCapture() noexcept : exchanged_(Exchange()) {}
-  ~RelaxedCapture() {
-    if (exchanged_) Exchange();
-  }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  bool Exchange() noexcept {
-    if (Runtime::ThreadExchangeStreamCaptureMode(&mode_) == Runtime::kSuccess) return true;
-    (void)Runtime::GetLastError();
-    return false;
-  }
-  typename Runtime::CaptureMode mode_ = Runtime::kCaptureRelaxed;
-  bool exchanged_;
 };
 
 }  // namespace ferry::gpu

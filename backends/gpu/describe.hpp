@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <string>
-
-#include "backends/gpu/gpu_runtime.hpp"
+#include "backends/gpu/runtime_calls.hpp"
 #include "ferry/device.hpp"
-#include "ferry/error.hpp"
 
 namespace ferry::gpu {
 
@@ -15,12 +12,8 @@ DeviceProperties Describe(int index) {
   DeviceProperties properties;
   properties.backend = Runtime::kName;
   properties.index = index;
-  const auto error = Runtime::Describe(index, properties);
-  if (error == Runtime::kSuccess) return properties;
-  (void)Runtime::GetLastError();
-  throw DeviceError(properties.backend + " Describe", static_cast<int>(error),
-                    std::string(Runtime::GetErrorName(error)) + ", " + Runtime::GetErrorString(error) +
-                        ", on " + properties.backend + ':' + std::to_string(index));
+  Check<Runtime>("Describe", Runtime::Describe(index, properties), index);
+  return properties;
 }
 
 }  // namespace ferry::gpu

@@ -11,6 +11,7 @@
 #include "backends/gpu/gpu_runtime.hpp"
 #include "backends/gpu/kept_blocks.hpp"
 #include "backends/gpu/queues.hpp"
+#include "backends/gpu/runtime_calls.hpp"
 #include "ferry/device.hpp"
 #include "ferry/error.hpp"
 
@@ -140,15 +141,7 @@ class GpuDevice final : public Device {
                                            StreamHandle on) override {
     const Current current(*this);
     QueueCopy(kind, dst, src, bytes, on);
-    try {
-      EventHandle point{};
-      const char* call = "";
-      const Error error = queues_.Record(on, point, call);
-      if (error == Runtime::kSuccess) return point;
-      Ignore(error);
-    } catch (const std::bad_alloc&) {  // no note of the point: the same as no point
-    }
-    return std::nullopt;
+    return RecordIfPossible(on);
   }
   void Order(std::span<const StreamHandle> before, StreamHandle then) override {
     const Current current(*this);
@@ -175,17 +168,11 @@ class GpuDevice final : public Device {
   static constexpr std::size_t kAddressable = std::size_t{1} << 57;
 
   static typename Runtime::Stream Native(StreamHandle handle) noexcept {
-    return Queues<Runtime>::Native(handle);
+    return gpu::Native<Runtime>(handle);
   }
 
-  std::string name() const { return properties_.backend + ":" + std::to_string(properties_.index); }
-  void Check(const char* call, Error error) const {
-    if (error == Runtime::kSuccess) return;
-    (void)Runtime::GetLastError();
-    throw DeviceError(
-        properties_.backend + " " + call, static_cast<int>(error),
-        std::string(Runtime::GetErrorName(error)) + ", " + Runtime::GetErrorString(error) + ", on " + name());
-  }
+  std::string name() const { return NameOf<Runtime>(properties_.index); }
+  void Check(const char* call, Error error) const { gpu::Check<Runtime>(call, error, properties_.index); }
   void CheckAllocation(const char* call, Error error, void* const* made, std::size_t bytes) const {
     const bool refused = error == Runtime::kOutOfMemory || (error == Runtime::kSuccess && *made == nullptr);
     if (!refused) return Check(call, error);
@@ -197,15 +184,12 @@ class GpuDevice final : public Device {
   static Error AsOutOfMemory(Error error) noexcept {
     return error == Runtime::kInvalidValue ? Runtime::kOutOfMemory : error;
   }
-  /// Else somebody's next look at the last error would find ours.
-  static void Ignore(Error error) noexcept {
-    if (error != Runtime::kSuccess) (void)Runtime::GetLastError();
-  }
+  static void Ignore(Error error) noexcept { gpu::Ignore<Runtime>(error); }
 
   /// What was queued would become part of the graph, run again with it, and be over when nobody knows.
   void RequireNotCapturing(const char* call, StreamHandle on) {
     bool capturing = false;
-    Check("StreamIsCapturing", AskCapturing(on, capturing));
+    Check("StreamIsCapturing", AskCapturing<Runtime>(on, capturing));
     if (capturing)
       throw StreamCaptureError(properties_.backend + " " + call,
                                static_cast<int>(Runtime::kStreamCaptureUnsupported),
@@ -214,20 +198,9 @@ class GpuDevice final : public Device {
   }
   static bool Capturing(StreamHandle on) noexcept {
     bool capturing = false;
-    Ignore(AskCapturing(on, capturing));
+    Ignore(AskCapturing<Runtime>(on, capturing));
     return capturing;
   }
-  /// The legacy stream waits for blocking streams: while one of them is under capture, it is as good as
-  /// captured.
-  static Error AskCapturing(StreamHandle on, bool& capturing) noexcept {
-    typename Runtime::CaptureStatus status = Runtime::kNotCapturing;
-    const Error error = Runtime::StreamIsCapturing(Native(on), &status);
-    capturing = error == Runtime::kStreamCaptureImplicit || status != Runtime::kNotCapturing;
-    if (error != Runtime::kStreamCaptureImplicit) return error;
-    (void)Runtime::GetLastError();
-    return Runtime::kSuccess;
-  }
-
   static Error AwaitOnHost(EventHandle event) noexcept {
     const auto native = Queues<Runtime>::Native(event);
     if constexpr (!Runtime::kHostWaitsEndCaptures) return Runtime::EventSynchronize(native);
@@ -255,16 +228,18 @@ class GpuDevice final : public Device {
   void ContinueKept(StreamHandle on) noexcept {
     if (!kept_.any()) return;
     kept_.Continue(
-        on, [&](StreamHandle user, EventHandle& point) { return RecordIfPossible(user, point); },
+        on, [&](StreamHandle user) { return RecordIfPossible(user); },
         [&](const KeptBlocks::Block& block, StreamHandle user) { return FreeInOrder(block, user); });
   }
-  bool RecordIfPossible(StreamHandle on, EventHandle& point) noexcept try {
+  /// Nothing where there is no room for the note of a point, either.
+  std::optional<EventHandle> RecordIfPossible(StreamHandle on) noexcept try {
+    EventHandle point{};
     const char* call = "";
     const Error error = queues_.Record(on, point, call);
     Ignore(error);
-    return error == Runtime::kSuccess;
+    return error == Runtime::kSuccess ? std::optional(point) : std::nullopt;
   } catch (const std::bad_alloc&) {
-    return false;
+    return std::nullopt;
   }
   /// After the block's points and the work on `on`. False where a wait that it takes has failed.
   bool FreeInOrder(const KeptBlocks::Block& block, StreamHandle on) noexcept {

@@ -28,8 +28,7 @@ namespace ferry::gpu {
 ///   ThreadExchangeStreamCaptureMode  exchanges what the calling thread may do while a stream is under
 ///                  capture; kCaptureRelaxed lets it do all that cannot harm the capture.
 ///   kHostWaitsEndCaptures  says whether EventSynchronize is among the calls that may end a capture on
-///   another
-///                  stream.
+///                  another stream.
 ///   kNotCapturing  is the capture status of a stream whose work runs.
 ///   kStreamCaptureImplicit  is the answer of StreamIsCapturing for a main stream that would have to wait for
 ///                  a stream under capture.

@@ -6,6 +6,7 @@
 #include <compare>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -52,9 +53,9 @@ class KeptBlocks {
 
   bool any() const noexcept { return any_.load(std::memory_order_relaxed); }
 
-  /// Those that `on`, which is not under capture, uses: record(on, point) makes a point after its work, and
-  /// free(block, on) gives back in the order of `on` a block that has no other user. Each returns whether it
-  /// has worked; what has not is tried again. `free` may wait: it is called without the lock.
+  /// Those that `on`, which is not under capture, uses: record(on) returns a point after its work, or
+  /// nothing, and free(block, on) gives back in the order of `on` a block that has no other user, or returns
+  /// false. What has failed is tried again. `free` may wait: it is called without the lock.
   template <class Record, class Free>
   void Continue(StreamHandle on, Record record, Free free) noexcept {
     std::list<Block> free_now;
@@ -64,11 +65,10 @@ class KeptBlocks {
         const auto block = it++;
         const auto user = std::find(block->users.begin(), block->users.end(), User(on));
         if (user == block->users.end()) continue;
-        EventHandle point{};
         if (block->users.size() == 1) {
           free_now.splice(free_now.end(), blocks_, block);
-        } else if (record(on, point)) {
-          block->points.push_back(point);
+        } else if (const std::optional<EventHandle> point = record(on)) {
+          block->points.push_back(*point);
           block->users.erase(user);
         }
       }

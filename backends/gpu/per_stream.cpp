@@ -42,8 +42,8 @@ AllKept& TheKept() {
 
 template <class Condition>
 void ForgetWhere(Condition condition) noexcept {
-  std::map<Key, std::shared_ptr<Kept>>
-      forgotten;  // destroyed without the lock, for that may wait for the device
+  // Destroyed without the lock, for that may wait for the device.
+  std::map<Key, std::shared_ptr<Kept>> forgotten;
   const std::lock_guard lock(TheKept().mutex);
   auto& kept = TheKept().of;
   for (auto it = kept.begin(); it != kept.end();) {

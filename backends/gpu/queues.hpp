@@ -6,7 +6,7 @@
 #include <mutex>
 #include <optional>
 
-#include "backends/gpu/gpu_runtime.hpp"
+#include "backends/gpu/runtime_calls.hpp"
 
 namespace ferry::gpu {
 
@@ -33,7 +33,7 @@ class Queues {
       const std::lock_guard lock(mutex_);
       own_.try_emplace(made);
     } catch (...) {
-      Ignore(Runtime::StreamDestroy(stream));
+      Ignore<Runtime>(Runtime::StreamDestroy(stream));
       throw;
     }
     return Runtime::kSuccess;
@@ -58,7 +58,7 @@ class Queues {
     if (error == Runtime::kSuccess) {
       point->made = true;
       call = "EventRecord";
-      error = Runtime::EventRecord(point->event, Native(on));
+      error = Runtime::EventRecord(point->event, gpu::Native<Runtime>(on));
     }
     if (error != Runtime::kSuccess) {
       Discard(point);
@@ -97,9 +97,6 @@ class Queues {
   static typename Runtime::Event Native(EventHandle event) noexcept {
     return reinterpret_cast<Point*>(event)->event;
   }
-  static typename Runtime::Stream Native(StreamHandle stream) noexcept {
-    return reinterpret_cast<typename Runtime::Stream>(stream);
-  }
 
  private:
   struct Point {
@@ -122,11 +119,8 @@ class Queues {
     return new Point;
   }
   static void Discard(Point* point) noexcept {
-    if (point->made) Ignore(Runtime::EventDestroy(point->event));
+    if (point->made) Ignore<Runtime>(Runtime::EventDestroy(point->event));
     delete point;
-  }
-  static void Ignore(Error error) noexcept {
-    if (error != Runtime::kSuccess) (void)Runtime::GetLastError();
   }
 
   std::mutex mutex_;  ///< guards what follows; open while the runtime is at work

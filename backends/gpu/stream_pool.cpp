@@ -10,7 +10,7 @@
 namespace ferry::gpu {
 
 StreamPoolDevice::StreamPoolDevice(std::unique_ptr<Device> next, AskStream ask)
-    : ForwardingDevice(std::move(next)), ask_(ask) {
+    : FullForwardingDevice(std::move(next)), ask_(ask) {
   kept_.reserve(kMostKept);  // so that to keep one cannot fail
 }
 
@@ -41,8 +41,8 @@ std::optional<StreamHandle> StreamPoolDevice::TakeIdle() noexcept {
 }
 
 bool StreamPoolDevice::Keep(StreamHandle stream) noexcept try {
-  next().Order({},
-               stream);  // else what the device keeps for a capture that is over would wait for the next use
+  // Else what the device keeps for a capture that is over would wait for the next use.
+  next().Order({}, stream);
   if (ask_(properties().index, stream) == StreamState::kUnusable) return false;
   const std::lock_guard lock(mutex_);
   if (kept_.size() == kMostKept) return false;

@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "ferry/forwarding_device.hpp"
@@ -24,7 +23,7 @@ using AskStream = StreamState (*)(int device, StreamHandle stream) noexcept;
 ///
 /// A stream comes again once it is idle, so that the new one follows no work of the old one. One that a
 /// capture may still own is destroyed.
-class StreamPoolDevice final : public ForwardingDevice {
+class StreamPoolDevice final : public FullForwardingDevice {
  public:
   static constexpr std::size_t kMostKept = 32;
 
@@ -33,11 +32,6 @@ class StreamPoolDevice final : public ForwardingDevice {
 
   StreamHandle CreateStream() override;
   void DestroyStream(StreamHandle stream) noexcept override;
-  std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
-                                           StreamHandle on) override {
-    return next().CopyAndRecord(kind, dst, src, bytes, on);
-  }
-  void Order(std::span<const StreamHandle> before, StreamHandle then) override { next().Order(before, then); }
 
  private:
   std::optional<StreamHandle> TakeIdle() noexcept;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/device/name.hpp"
+
 namespace ferry {
 namespace {
 
@@ -91,8 +93,7 @@ Statistics GetStatistics(const Device& device) {
     const auto* adaptor = dynamic_cast<const ForwardingDevice*>(layer);
     layer = adaptor == nullptr ? nullptr : &adaptor->next();
   }
-  throw std::logic_error("GetStatistics: no StatisticsDevice around device " + device.properties().backend +
-                         ":" + std::to_string(device.properties().index));
+  throw std::logic_error("GetStatistics: no StatisticsDevice around device " + Name(device));
 }
 
 }  // namespace ferry

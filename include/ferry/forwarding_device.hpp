@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -11,10 +12,9 @@
 
 namespace ferry {
 
-/// Passes every call on to the device that it owns. An adaptor overrides what it is about; one
-/// that overrides Deallocate must override Abandon too. CopyAndRecord and
-/// Order are not passed on: they are made of the other calls, so that no adaptor misses a copy or a wait. One
-/// that wants the next device's shorter way overrides them.
+/// Passes every call on to the device that it owns. An adaptor overrides what it is about; one that overrides
+/// Deallocate must override Abandon too. CopyAndRecord and Order are not passed on: they are made of the
+/// other calls, so that no adaptor misses a copy, a point or a wait.
 class ForwardingDevice : public Device {
  public:
   /// Throws std::invalid_argument for null.
@@ -54,6 +54,19 @@ class ForwardingDevice : public Device {
 
  private:
   std::unique_ptr<Device> next_;
+};
+
+/// Passes CopyAndRecord and Order on, too, which the next device may have a shorter way for. For an adaptor
+/// that overrides none of the calls that they are made of (Copy, Record, StreamWait), or the two as well.
+class FullForwardingDevice : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+
+  std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
+                                           StreamHandle on) override {
+    return next().CopyAndRecord(kind, dst, src, bytes, on);
+  }
+  void Order(std::span<const StreamHandle> before, StreamHandle then) override { next().Order(before, then); }
 };
 
 }  // namespace ferry

@@ -25,9 +25,9 @@ namespace ferry {
 /// spare, not with the number of blocks. Where memory runs out, Allocate gives back all that is kept, waits
 /// until it is back, and tries once more; last with the very size that was asked for, so that nothing is
 /// refused that fits.
-class PooledDevice final : public ForwardingDevice {
+class PooledDevice final : public FullForwardingDevice {
  public:
-  using ForwardingDevice::ForwardingDevice;
+  using FullForwardingDevice::FullForwardingDevice;
   ~PooledDevice() override;
 
   void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override;
@@ -38,11 +38,6 @@ class PooledDevice final : public ForwardingDevice {
   void Trim() override;
   StreamHandle CreateStream() override;
   void DestroyStream(StreamHandle stream) noexcept override;
-  std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
-                                           StreamHandle on) override {
-    return next().CopyAndRecord(kind, dst, src, bytes, on);
-  }
-  void Order(std::span<const StreamHandle> before, StreamHandle then) override { next().Order(before, then); }
 
  private:
   struct Block {

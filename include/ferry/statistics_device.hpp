@@ -29,9 +29,9 @@ struct Statistics {
 Statistics operator-(const Statistics& now, const Statistics& then) noexcept;
 
 /// Counts what passes through it.
-class StatisticsDevice final : public ForwardingDevice {
+class StatisticsDevice final : public FullForwardingDevice {
  public:
-  using ForwardingDevice::ForwardingDevice;
+  using FullForwardingDevice::FullForwardingDevice;
 
   /// A consistent snapshot. Any thread may call.
   Statistics statistics() const;
@@ -44,7 +44,6 @@ class StatisticsDevice final : public ForwardingDevice {
   void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) override;
   std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
                                            StreamHandle on) override;
-  void Order(std::span<const StreamHandle> before, StreamHandle then) override { next().Order(before, then); }
 
  private:
   void Freed(std::size_t bytes) noexcept;

@@ -28,6 +28,7 @@ std::unique_ptr<Device> Inside(const Backend& backend) {
 const std::pair<const char*, Wrap> kStacks[] = {
     {"bare", [](const Backend& backend) { return backend.make(0); }},
     {"forwarding", Inside<ForwardingDevice>},
+    {"full forwarding", Inside<FullForwardingDevice>},
     {"statistics", Inside<StatisticsDevice>},
     {"pooled", Inside<PooledDevice>},
     {"checked", Inside<CheckedDevice>},

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -36,76 +37,66 @@ class Pause final : public ForwardingDevice {
   }
 };
 
-TEST_CASE("A stream may be destroyed while another thread takes its block from the pool") {
-  sim::Reset({});
-  {
+/// A pool whose device pauses. In the end nothing was misused, and nothing is left.
+struct PausedPool {
+  PausedPool() {
+    sim::Reset({});
     auto owner = std::make_unique<Pause>(std::make_unique<SimDevice>(0));
-    Pause& pause = *owner;
-    PooledDevice pool(std::move(owner));
-    const StreamHandle a = pool.CreateStream(), b = pool.CreateStream();
-    void* const block = pool.Allocate(kDevice, kBytes, a);
-    pool.Deallocate(kDevice, block, kBytes, a);
-    std::thread other;
-    pause.before_order = [&] {
-      other = std::thread([&] { pool.DestroyStream(a); });
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    };
-    void* const again = pool.Allocate(kDevice, kBytes, b);
-    other.join();
-    pool.Deallocate(kDevice, again, kBytes, b);
-    pool.DestroyStream(b);
+    pause = owner.get();
+    pool.emplace(std::move(owner));
   }
-  sim::Drain();
-  const auto report = sim::Inspect();
-  CHECK(report.misuse == std::vector<std::string>{});
-  CHECK(report.leaks.empty());
+  ~PausedPool() {
+    pool.reset();
+    sim::Drain();
+    const auto report = sim::Inspect();
+    CHECK(report.misuse == std::vector<std::string>{});
+    CHECK(report.leaks == std::vector<std::string>{});
+  }
+  Pause* pause;
+  std::optional<PooledDevice> pool;
+};
+
+TEST_CASE_METHOD(PausedPool, "A stream may be destroyed while another thread takes its block from the pool") {
+  const StreamHandle a = pool->CreateStream(), b = pool->CreateStream();
+  void* const block = pool->Allocate(kDevice, kBytes, a);
+  pool->Deallocate(kDevice, block, kBytes, a);
+  std::thread other;
+  pause->before_order = [&] {
+    other = std::thread([&] { pool->DestroyStream(a); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  };
+  void* const again = pool->Allocate(kDevice, kBytes, b);
+  other.join();
+  pool->Deallocate(kDevice, again, kBytes, b);
+  pool->DestroyStream(b);
 }
 
-TEST_CASE("The blocks of a stream that is ending are nobody else's until it has ended") {
-  sim::Reset({});
-  {
-    auto owner = std::make_unique<Pause>(std::make_unique<SimDevice>(0));
-    Pause& pause = *owner;
-    PooledDevice pool(std::move(owner));
-    const StreamHandle a = pool.CreateStream(), b = pool.CreateStream();
-    void* const small = pool.Allocate(kDevice, kBytes, a);
-    void* const large = pool.Allocate(kDevice, 5000, a);
-    pool.Deallocate(kDevice, small, kBytes, a);
-    pool.Deallocate(kDevice, large, 5000, a);
-    void* taken = nullptr;
-    pause.before_record = [&] { taken = pool.Allocate(kDevice, 5000, b); };
-    pool.DestroyStream(a);
-    CHECK(taken != nullptr);
-    CHECK(taken != large);
-    pool.Deallocate(kDevice, taken, 5000, b);
-    pool.DestroyStream(b);
-  }
-  sim::Drain();
-  CHECK(sim::Inspect().misuse.empty());
-  CHECK(sim::Inspect().leaks.empty());
+TEST_CASE_METHOD(PausedPool, "The blocks of a stream that is ending are nobody else's until it has ended") {
+  const StreamHandle a = pool->CreateStream(), b = pool->CreateStream();
+  void* const small = pool->Allocate(kDevice, kBytes, a);
+  void* const large = pool->Allocate(kDevice, 5000, a);
+  pool->Deallocate(kDevice, small, kBytes, a);
+  pool->Deallocate(kDevice, large, 5000, a);
+  void* taken = nullptr;
+  pause->before_record = [&] { taken = pool->Allocate(kDevice, 5000, b); };
+  pool->DestroyStream(a);
+  CHECK(taken != nullptr);
+  CHECK(taken != large);
+  pool->Deallocate(kDevice, taken, 5000, b);
+  pool->DestroyStream(b);
 }
 
-TEST_CASE("A stream may be destroyed while another thread trims the pool") {
-  sim::Reset({});
-  {
-    auto owner = std::make_unique<Pause>(std::make_unique<SimDevice>(0));
-    Pause& pause = *owner;
-    PooledDevice pool(std::move(owner));
-    const StreamHandle a = pool.CreateStream();
-    void* const block = pool.Allocate(kDevice, kBytes, a);
-    pool.Deallocate(kDevice, block, kBytes, a);
-    std::thread other;
-    pause.before_order = [&] {
-      other = std::thread([&] { pool.DestroyStream(a); });
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    };
-    pool.Trim();
-    other.join();
-  }
-  sim::Drain();
-  const auto report = sim::Inspect();
-  CHECK(report.misuse == std::vector<std::string>{});
-  CHECK(report.leaks.empty());
+TEST_CASE_METHOD(PausedPool, "A stream may be destroyed while another thread trims the pool") {
+  const StreamHandle a = pool->CreateStream();
+  void* const block = pool->Allocate(kDevice, kBytes, a);
+  pool->Deallocate(kDevice, block, kBytes, a);
+  std::thread other;
+  pause->before_order = [&] {
+    other = std::thread([&] { pool->DestroyStream(a); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  };
+  pool->Trim();
+  other.join();
 }
 
 TEST_CASE("A block that a captured stream used goes back at the stream's end after the capture") {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The source that simulated and real GPUs share."""
 
+CALLS = "backends/gpu/runtime_calls.hpp"
 CURRENT = "backends/gpu/current_gpu.hpp"
 GPU = "backends/gpu/gpu_device.hpp"
 KEPT = "backends/gpu/kept_blocks.hpp"
@@ -49,11 +50,11 @@ MUTATIONS = [
      "a wait for a stream ends a capture elsewhere"),
     (KEPT, "if (block->users.size() == 1) {", "if (true) {",
      "an abandoned block goes back after its first user"),
-    (CURRENT, "    if (put_back_ && Runtime::SetDevice(previous_) != Runtime::kSuccess) (void)Runtime::GetLastError();", "",
+    (CURRENT, "    if (put_back_) Ignore<Runtime>(Runtime::SetDevice(previous_));", "",
      "a call changes the caller's current device"),
     (CURRENT, "      put_back_ = active && error_ == Runtime::kSuccess;", "      put_back_ = error_ == Runtime::kSuccess;",
      "a GPU that nobody uses gets a context"),
-    (CURRENT, "    if (exchanged_) Exchange();", "", "a call leaves the caller's thread relaxed"),
+    (CALLS, "    if (exchanged_) Exchange();", "", "a call leaves the caller's thread relaxed"),
     (DESCRIBE, "Runtime::Describe(index, properties)", "Runtime::Describe(0, properties)",
      "each GPU is described as the first"),
     (DESCRIBE, "properties.index = index;", "", "each GPU has the first one's index"),
