@@ -70,16 +70,16 @@ class GpuDevice final : public Device {
   void Deallocate(MemoryKind kind, void* ptr, std::size_t, StreamHandle on) noexcept override {
     const IfPossible current(properties_.index);
     if (kind != MemoryKind::kDevice) return FreeRelaxed(kind, ptr);
-    const bool capturing = Capturing(on);
-    if (!capturing) ContinueKept(on);
-    if (capturing || !FreeInOrder({kind, ptr, {}}, on)) kept_.Keep(kind, ptr, {&on, 1});
+    const bool can_queue = CanQueue(current, on);
+    if (can_queue) ContinueKept(on);
+    if (!can_queue || !FreeInOrder({kind, ptr, {}}, on)) kept_.Keep(kind, ptr, {&on, 1});
   }
   void Abandon(MemoryKind kind, void* ptr, std::size_t,
                std::span<const StreamHandle> users) noexcept override {
     const IfPossible current(properties_.index);
     kept_.Keep(kind, ptr, users);
     for (const StreamHandle on : users)
-      if (!Capturing(on)) ContinueKept(on);
+      if (CanQueue(current, on)) ContinueKept(on);
   }
   void Trim() override {
     const Current current(*this);
@@ -104,7 +104,7 @@ class GpuDevice final : public Device {
   }
   void DestroyStream(StreamHandle stream) noexcept override {
     const IfPossible current(properties_.index);
-    if (kept_.any() && !Capturing(stream)) ContinueKept(stream);
+    if (kept_.any() && CanQueue(current, stream)) ContinueKept(stream);
     kept_.Forget(stream);
     if (queues_.Destroy(stream)) Ignore(Runtime::StreamDestroy(Native(stream)));
   }
@@ -196,10 +196,13 @@ class GpuDevice final : public Device {
                                "the stream is under graph capture, on " + name());
     ContinueKept(on);
   }
-  static bool Capturing(StreamHandle on) noexcept {
+  /// Whether `on` is not under capture. Where that can't be asked, it may be, or be another device's stream.
+  static bool CanQueue(const IfPossible& current, StreamHandle on) noexcept {
+    if (current.error() != Runtime::kSuccess) return false;
     bool capturing = false;
-    Ignore(AskCapturing<Runtime>(on, capturing));
-    return capturing;
+    const Error error = AskCapturing<Runtime>(on, capturing);
+    Ignore(error);
+    return error == Runtime::kSuccess && !capturing;
   }
   static Error AwaitOnHost(EventHandle event) noexcept {
     const auto native = Queues<Runtime>::Native(event);

@@ -5,6 +5,7 @@
 
 #include "backends/sim/sim_backend.hpp"
 #include "ferry/error.hpp"
+#include "ferry/synced_memory.hpp"
 #include "sim_fixture.hpp"
 
 namespace ferry::testing {
@@ -161,6 +162,41 @@ TEST_CASE("a call whose device cannot be made current does nothing") {
     CHECK(sim::Inspect().leaks.size() == 2);
     CHECK(CurrentDevice() == 0);
   }
+}
+
+/// A memory of a second device, that a kernel and a reader's captured stream use, dies; the n-th `call`
+/// fails. Returns whether that came.
+bool GivesBackDespite(const std::string& call, long n, bool memory_pools) {
+  INFO(call << " " << n << (memory_pools ? ", memory pools" : ""));
+  ResetInUse({.devices = 2, .memory_pools = memory_pools, .fail_at = n, .fail_call = call});
+  int ran = 0;
+  try {
+    SimDevice device{1};
+    const Stream writer(device), reader(device);
+    {
+      SyncedMemory written(kBytes, device), read(kBytes, device);
+      for (SyncedMemory* const memory : {&written, &read}) {
+        void* const bytes = memory->overwrite_gpu_data(writer);
+        sim::Launch(writer, {bytes}, [&ran] { ++ran; });
+      }
+      read.gpu_data(reader);
+      sim::BeginCapture(reader);
+    }
+    CHECK_NOTHROW(sim::EndCapture(reader));
+  } catch (const DeviceError&) {  // one of the accesses
+  }
+  sim::Drain();
+  CHECK(sim::Inspect().misuse.empty());
+  CHECK(sim::Inspect().leaks.empty());
+  CHECK(SimRuntime::GetLastError() == SimRuntime::kSuccess);
+  return sim::Inspect().faults != 0;
+}
+
+TEST_CASE(
+    "a block whose device or stream cannot be asked goes back later, not on another stream or into a graph") {
+  for (const std::string call : {"GetDevice", "SetDevice", "StreamIsCapturing"})
+    for (const bool memory_pools : {true, false})
+      for (long n = 1; GivesBackDespite(call, n, memory_pools); ++n) continue;
 }
 
 TEST_CASE("a failed record gives its event back") {
