@@ -259,14 +259,28 @@ void PooledDevice::GiveBack(MemoryKind kind, SizeClass size, std::span<const Blo
   const StreamHandle main = properties().main_stream;
   const bool ordered = OrderBefore(main, {{nullptr, nullptr}, on});
   for (const Block& block : blocks) {
-    if (block.idle && !OrderBefore(main, {block, on})) HostWait(*block.idle);
-    next().Deallocate(kind, block.ptr, size.bytes, ordered ? main : on);
+    if (!block.idle || OrderBefore(main, {block, on}))
+      next().Deallocate(kind, block.ptr, size.bytes, ordered ? main : on);
+    else
+      GiveBackAfter(*block.idle, kind, size, block.ptr);
   }
 }
 
-void PooledDevice::HostWait(const Event& idle) noexcept try {
-  idle.HostWait();
-} catch (...) {  // the driver is gone, and its work with it
+/// By way of a stream that nobody captures. The host waits last of all: a borrowed stream that has made the
+/// point may be gone, and a vendor's wait of the host may need it.
+void PooledDevice::GiveBackAfter(const Event& idle, MemoryKind kind, SizeClass size, void* ptr) noexcept {
+  std::optional<Stream> own;
+  try {
+    own.emplace(next());
+    idle.StreamWait(*own);
+    return next().Deallocate(kind, ptr, size.bytes, own->handle());
+  } catch (...) {
+  }
+  try {
+    idle.HostWait();
+  } catch (...) {  // the driver is gone, and its work with it
+  }
+  next().Deallocate(kind, ptr, size.bytes, properties().main_stream);
 }
 
 }  // namespace ferry

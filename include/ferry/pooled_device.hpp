@@ -85,7 +85,7 @@ class PooledDevice final : public FullForwardingDevice {
   void TrimAsFarAsPossible();
   void GiveBackAll() noexcept;
   void GiveBack(MemoryKind kind, SizeClass size, std::span<const Block> blocks, StreamHandle on) noexcept;
-  static void HostWait(const Event& idle) noexcept;
+  void GiveBackAfter(const Event& idle, MemoryKind kind, SizeClass size, void* ptr) noexcept;
 
   std::mutex mutex_;  ///< guards what follows; open while the next device is at work
   std::array<std::array<std::vector<Shelf>, kClasses>, kKinds> free_;

@@ -71,6 +71,37 @@ TEST_CASE("memory that runs out while a capture holds the main stream up is out 
   sim::EndCapture(captured);
 }
 
+TEST_CASE("a pool gives back what a stream that is gone has used, though the main stream is held up") {
+  for (const bool memory_pools : {true, false}) {
+    for (const bool events_need_stream : {true, false}) {
+      INFO(memory_pools << events_need_stream);
+      sim::Reset(
+          {.memory_pools = memory_pools, .events_need_stream = events_need_stream, .capture_spreads = true});
+      bool ran = false;
+      {
+        PooledDevice device(std::make_unique<SimDevice>(0));
+        const Stream captured(device);
+        const StreamHandle theirs = sim::CreateBlockingStream(device);
+        const Stream lent = Stream::Borrow(device, theirs);
+        void* const block = device.Allocate(MemoryKind::kDevice, kBytes, theirs);
+        sim::Launch(lent, {block}, [&] { ran = true; });
+        device.Deallocate(MemoryKind::kDevice, block, kBytes, theirs);
+        device.next().DestroyStream(theirs);
+        sim::BeginCapture(captured);
+        CHECK_THROWS_AS(device.Trim(), StreamCaptureError);
+        CHECK_NOTHROW(sim::EndCapture(captured));
+        const auto left = sim::Inspect().leaks;
+        CHECK(
+            std::none_of(left.begin(), left.end(), [](const auto& leak) { return Contains(leak, "bytes"); }));
+      }
+      sim::Drain();
+      CHECK(ran);
+      CHECK(sim::Inspect().misuse.empty());
+      CHECK(sim::Inspect().leaks.empty());
+    }
+  }
+}
+
 TEST_CASE("a call that is not safe ends the captures that its thread's mode does not exempt, and fails") {
   struct Row {
     CaptureMode capture;

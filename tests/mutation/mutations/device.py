@@ -34,9 +34,10 @@ MUTATIONS = [
     (POOL, "const bool ordered = OrderBefore(main, {{nullptr, nullptr}, on});", "const bool ordered = true;",
      "blocks are given back with work on them"),
     (POOL, "ordered ? main : on", "main", "a block whose stream is under capture goes back in another's order"),
-    (POOL, "if (block.idle && !OrderBefore(main, {block, on})) HostWait(*block.idle);",
-     "if (block.idle) OrderBefore(main, {block, on});",
+    (POOL, "    if (!block.idle || OrderBefore(main, {block, on}))\n",
+     "    if (!block.idle || OrderBefore(main, {block, on}) || true)\n",
      "a block that cannot be ordered is given back with work on it"),
+    (POOL, "    own.emplace(next());\n", "    throw 0;\n", "the host waits for a point of a stream that may be gone"),
     (POOL, "rounded ? ClassOf(bytes).bytes : bytes, users", "bytes, users", "an abandoned block goes back smaller than it is"),
 
     # Checks and statistics.
