@@ -32,11 +32,12 @@ class GpuDevice final : public Device {
     if (kept.empty() && !queues_.HasEvents()) return;  // a GPU that was never used gets no context now
     const IfPossible current(properties_.index);
     const RelaxedCapture<Runtime> relaxed;
-    if (!kept.empty()) Ignore(Runtime::DeviceSynchronize());
-    for (const KeptBlocks::Block& block : kept) {
-      FreeIdle(block.kind, block.ptr);
+    // First, as they may hold streams that were dropped under capture: those would keep the device from
+    // waiting.
+    for (const KeptBlocks::Block& block : kept)
       for (const EventHandle point : block.points) Release(point);
-    }
+    if (!kept.empty()) Ignore(Runtime::DeviceSynchronize());
+    for (const KeptBlocks::Block& block : kept) FreeIdle(block.kind, block.ptr);
     queues_.DestroyEvents();
   }
 

@@ -202,6 +202,32 @@ TEST_CASE("memory freed on a captured stream that ends under capture is given ba
   CHECK(sim::Inspect().misuse.empty());
 }
 
+TEST_CASE("memory that was abandoned outlasts the work of streams that were dropped under a later capture") {
+  for (const bool memory_pools : {true, false}) {
+    INFO(memory_pools);
+    sim::Reset({.memory_pools = memory_pools});
+    int ran = 0;
+    {
+      SimDevice device{0};
+      const Stream first(device), second(device);
+      void* const block = device.Allocate(MemoryKind::kDevice, kBytes, first.handle());
+      const Event allocated(first);
+      allocated.StreamWait(second);
+      const void* const read = block;
+      for (const Stream& on : {first, second}) sim::Launch(on, {read}, [&] { ++ran; });
+      for (const Stream& on : {first, second}) sim::BeginCapture(on);
+      const StreamHandle users[] = {first.handle(), second.handle()};
+      device.Abandon(MemoryKind::kDevice, block, kBytes, users);
+      sim::EndCapture(first);
+      const Event next_use(first);  // which makes a point for the block
+      sim::BeginCapture(first);
+    }
+    CHECK(ran == 2);
+    CHECK(sim::Inspect().misuse.empty());
+    CHECK(sim::Inspect().leaks.empty());
+  }
+}
+
 TEST_CASE("memory freed on a captured stream asks nothing of the stream when its owner has destroyed it") {
   for (const bool memory_pools : {true, false}) {
     SimWorld world({.memory_pools = memory_pools});
