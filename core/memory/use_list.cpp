@@ -10,12 +10,15 @@
 namespace ferry::detail {
 namespace {
 
-/// Runs `wait`, or waits for the whole stream. False where the stream is under graph capture.
+/// Runs `wait`, or waits for the whole stream. False where the stream is, or may be, under graph capture.
 template <class Wait>
 bool Ended(const Use& use, Wait wait) noexcept {
+  bool captured = false;  // that stream, or the one that should wait
   try {
     wait();
     return true;
+  } catch (const StreamCaptureError&) {
+    captured = true;
   } catch (...) {
   }
   try {
@@ -24,7 +27,7 @@ bool Ended(const Use& use, Wait wait) noexcept {
   } catch (const StreamCaptureError&) {
     return false;
   } catch (...) {
-    return true;  // the driver is gone, and its work with it
+    return !captured;  // the driver is gone, and its work with it, unless it has answered a moment ago
   }
 }
 

@@ -322,6 +322,35 @@ TEST_CASE(
   });
 }
 
+TEST_CASE(
+    "a memory that dies under a reader's capture outlasts the reader, though a stream cannot be asked") {
+  long faults = 1;
+  for (long n = 1; faults != 0; ++n) {
+    INFO(n);
+    sim::Reset({.fail_at = n, .fail_call = "StreamIsCapturing"});
+    try {
+      PooledDevice device(std::make_unique<SimDevice>(0));
+      const Stream writer(device), reader(device);
+      std::optional<SyncedMemory> memory(std::in_place, kBytes, device);
+      void* const written = memory->overwrite_gpu_data(writer);
+      sim::Launch(writer, {written}, [] {});
+      const void* const read = memory->gpu_data(reader);
+      sim::Launch(reader, {read}, [] {});
+      sim::BeginCapture(reader);
+      memory.reset();
+      SyncedMemory next(kBytes, device);
+      void* const other = next.overwrite_gpu_data(writer);
+      sim::Launch(writer, {other}, [] {});  // a race, where it is the same block
+      sim::EndCapture(reader);
+    } catch (const DeviceError&) {  // one of the accesses
+    }
+    sim::Drain();
+    CHECK(sim::Inspect().misuse.empty());
+    CHECK(sim::Inspect().leaks.empty());
+    faults = sim::Inspect().faults;
+  }
+}
+
 TEST_CASE("new bytes are refused while a reader's stream is under capture, and nothing changes") {
   ForEachMachine([](ReaderUnderCapture& world) {
     const bool unified = world.device->properties().unified;
