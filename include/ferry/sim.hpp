@@ -108,7 +108,8 @@ void Reset(const Options& options = {});
 /// run one at a time, on a thread that waits for them, that launches or that asks whether a stream is done.
 /// The body must not call Ferry, but may wait for other threads that do; one that waits for something that
 /// its own thread does after the launch needs Order::kLate. One that throws is a kernel that failed: its
-/// device does no more work, and each later call on it fails, as after a sticky error. Throws DeviceError.
+/// device does no more work, and each later call on it fails, as after a sticky error. Throws
+/// DeviceError, and std::invalid_argument for a device that is not simulated; so do the calls below.
 void Launch(const Stream& on, std::vector<Touch> touches, std::function<void()> body);
 
 /// As CUDA's cudaStreamCreate makes them: whatever is queued on the device's main stream comes after all that
