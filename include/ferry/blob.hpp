@@ -280,8 +280,8 @@ class Blob {
   /// An index that is refused brings no bytes to the CPU.
   template <class Index>
   T Element(const std::shared_ptr<SyncedMemory>& memory, const Index& index, const char* call) const {
-    const std::int64_t at = Offset(index, detail::Bound::kInside, call);
     if (memory == nullptr) FailShapeless(call);
+    const std::int64_t at = Offset(index, detail::Bound::kInside, call);
     return static_cast<const T*>(memory->cpu_data())[at];
   }
   [[noreturn]] static void FailShapeless(const char* call);

@@ -259,6 +259,15 @@ TEST_CASE("a kernel that writes behind the end of its memory is reported by the 
         "FreeAsync (after call 2): somebody wrote behind the end of the memory made by MallocAsync (call 2)");
 }
 
+TEST_CASE("an error about a pointer or a handle says where the report is") {
+  SimWorld world;
+  CHECK_THROWS_MATCHES(
+      sim::Launch(world.main, {static_cast<char*>(nullptr)}, [] {}), DeviceError,
+      Catch::Matchers::Message("sim Launch: kInvalidValue, an argument that cannot be; where "
+                               "it is misuse, sim::Inspect().misuse has it (1)"));
+  CHECK(OnlyMisuse() == "Launch (after call 1): a null pointer");
+}
+
 TEST_CASE("a stream or a device that is not simulated is refused, and the call does nothing") {
   SimWorld world;
   const auto host = MakeDevice("host");
