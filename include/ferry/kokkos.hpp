@@ -14,8 +14,8 @@
 #include "ferry/kokkos/execution_space.hpp"
 #include "ferry/kokkos/host_loop.hpp"
 
-/// Kernels of your own, for every device. Opt-in, for it includes Kokkos, which the first kernel initialises
-/// (and the end of the program finalises) unless the program has done so: then it was before the first
+/// Kernels of your own, for every device. Opt-in, as it includes Kokkos. The first kernel initialises Kokkos,
+/// and the end of the program finalises it; a program that initialises it itself does so before the first
 /// kernel.
 namespace ferry {
 
@@ -81,12 +81,13 @@ void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor fu
 
 /// body(space), with the Kokkos execution space of `place`, for what a loop does not say: teams, reductions,
 /// scans. Its operator() is const and a template over the space. It runs on the host; what it queues on
-/// `space` is work of the place's stream. On a GPU the first call of each Body runs alone, for Kokkos
-/// prepares kernels as they are first launched: a Body launches the same ones at each call, and waits for no
-/// other thread's kernels. An error that is the thread's last one after it is thrown. On a simulated device
-/// the body itself is queued: what it writes to must live until the stream is synchronised, and it must use
-/// host memory and `touches` alone. Throws NoDevice for any place where Kokkos was built for a GPU and there
-/// is none, for then no space of its works; std::logic_error once Kokkos is finalised; and DeviceError.
+/// `space` is work of the place's stream. On a GPU the first call of each Body runs alone, because Kokkos
+/// prepares a kernel at its first launch. So a Body must launch the same kernels at each call, and must not
+/// wait for another thread's. An error that the runtime holds for this thread after the body is thrown. On a
+/// simulated device the body itself is queued: what it writes to must live until the stream is synchronised,
+/// and it must use host memory and `touches` alone. Throws NoDevice for any place where Kokkos was built for
+/// a GPU and there is none, for then no space of its works; std::logic_error once Kokkos is finalised; and
+/// DeviceError.
 template <class Body>
 void Launch(const Place& place, Touches touches, Body body) {
   if (detail::RunOnDeviceSpace(place, body)) return;

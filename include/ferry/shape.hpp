@@ -34,8 +34,8 @@ concept IntegerRange =
 /// The dims of an array, of which each is 0 or more: a value with no memory of its own to allocate, made of
 /// braces or of any range of integers, and turned into a std::vector where one is wanted.
 ///
-/// Making one throws ShapeError for a negative dim, for more than 32 axes, and for a product over int64; the
-/// last also where a dim of 0 hides it, so that count(start, end) fits whatever the axes.
+/// Making one throws ShapeError for a negative dim, for more than 32 axes, and if the product of the dims
+/// that are not 0 is over int64. So count(start, end) fits for any axes.
 class Shape {
  public:
   using value_type = std::int64_t;

@@ -13,7 +13,7 @@
 /// A simulated GPU, for tests: the backend code of CUDA and HIP over host memory and queues. Work runs as
 /// late as the contract of Device allows, or early, in an order drawn from a seed, so that a missing wait is
 /// seen, and seen again. Device memory is out of the host's reach: a touch of it is a segmentation fault, and
-/// so is one behind the end of any block; stderr says before whose memory that is. Fresh memory is full of
+/// so is one behind the end of any block; a line on stderr says whose memory it is. Fresh memory is full of
 /// 0xA5. One simulated machine a process; any thread may call.
 namespace ferry::sim {
 
@@ -31,7 +31,7 @@ inline constexpr std::string_view kCalls[] = {
 
 /// When work that was queued runs.
 enum class Order : std::uint8_t {
-  kDrawn,  ///< by the seed, which makes a machine one that is late, or one that runs some work early; 0: late
+  kDrawn,  ///< drawn from the seed: the machine is late, or runs some work early; seed 0 is late
   kLate,   ///< when something must wait for it, or needs its memory
   kEarly,  ///< before the call that made it runnable returns, as far as that may run it
 };
@@ -62,8 +62,8 @@ struct Options {
   /// The host sees what copies and fills have written to its memory, pageable memory apart, only once it has
   /// waited for an event, a stream or the device.
   bool coarse_host_memory = false;
-  bool last_call_only = false;  ///< GetLastError knows the last call alone, so that a success makes it forget
-  /// Pinned and managed memory that is refused is an argument that cannot be, as some drivers say.
+  bool last_call_only = false;  ///< GetLastError knows the last call alone: one that succeeds clears it
+  /// Pinned and managed memory that is refused is reported as an invalid value, as some drivers do.
   bool refuses_as_invalid = false;
   /// The host waits for an event by way of its stream, which must not be destroyed.
   bool events_need_stream = false;
@@ -124,7 +124,7 @@ void Drain();
 
 Report Inspect();
 
-/// Whose calls end a capture that are not safe meanwhile: allocations, frees and questions about streams.
+/// Whose unsafe calls (allocations, frees and questions about streams) end a capture.
 enum class CaptureMode : std::uint8_t {
   kGlobal,       ///< any thread's
   kThreadLocal,  ///< the capturing thread's
