@@ -51,7 +51,8 @@ class Place {
 
 /// Every kernel: pointers are valid at `place`; n counts elements; x and y of one call are identical or
 /// disjoint. Those that return nothing may be queued; those that return a number wait for it.
-/// All throw DeviceError, and std::invalid_argument for n < 0. Any thread may call.
+/// All throw DeviceError, and std::invalid_argument for n < 0 and for a null pointer, unless it is to no
+/// elements. Any thread may call.
 
 /// x[i] = value. Here and for Copy, T is any arithmetic type except long double, which no GPU has.
 template <class T>

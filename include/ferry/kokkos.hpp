@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ferry/detail/count.hpp"
+#include "ferry/detail/operands.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos/execution_space.hpp"
 #include "ferry/kokkos/host_loop.hpp"
@@ -68,11 +68,13 @@ struct LoopOn {
 /// and runs without Kokkos where that cannot be initialised. Where the processor has fused multiply-adds, a
 /// compiler that contracts expressions (g++ does) rounds a * b + c once, and elsewhere twice: compile the
 /// file with -ffp-contract=off for the same bits on every processor. Throws DeviceError, and
-/// std::invalid_argument for n < 0. Any thread may call.
+/// std::invalid_argument for n < 0 and, unless n is 0, for a null pointer in `touches`. Any thread may call.
 template <class Functor>
 void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor functor) {
   detail::RequireCount("ParallelFor", n);
-  if (n == 0 || detail::RunOnDeviceSpace(place, detail::LoopOn<Functor>{n, functor})) return;
+  if (n == 0) return;
+  detail::RequirePointers("ParallelFor", touches);
+  if (detail::RunOnDeviceSpace(place, detail::LoopOn<Functor>{n, functor})) return;
   const auto gpu = detail::GpuOf(place.stream().device().properties());
   detail::RunHostCode(place, touches, [gpu, n, range = detail::EachOf<Functor>{std::move(functor)}] {
     detail::RunOnHost(gpu, n, range);
@@ -86,10 +88,11 @@ void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor fu
 /// wait for another thread's. An error that the runtime holds for this thread after the body is thrown. On a
 /// simulated device the body itself is queued: what it writes to must live until the stream is synchronised,
 /// and it must use host memory and `touches` alone. Throws NoDevice for any place where Kokkos was built for
-/// a GPU and there is none, for then no space of its works; std::logic_error once Kokkos is finalised; and
-/// DeviceError.
+/// a GPU and there is none, for then no space of its works; std::logic_error once Kokkos is finalised;
+/// std::invalid_argument for a null pointer in `touches`; and DeviceError.
 template <class Body>
 void Launch(const Place& place, Touches touches, Body body) {
+  detail::RequirePointers("Launch", touches);
   if (detail::RunOnDeviceSpace(place, body)) return;
   const auto gpu = detail::GpuOf(place.stream().device().properties());
   detail::RequireKokkos(gpu);
