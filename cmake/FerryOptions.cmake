@@ -11,7 +11,9 @@ list(REMOVE_ITEM backends gpu sim)
 set(FERRY_BACKEND host CACHE STRING "The accelerator to compile in: ${backends}")
 set_property(CACHE FERRY_BACKEND PROPERTY STRINGS ${backends})
 if(NOT FERRY_BACKEND IN_LIST backends)
-  message(FATAL_ERROR "FERRY_BACKEND=${FERRY_BACKEND} is not a backend; there are: ${backends}")
+  list(JOIN backends ", " backends)
+  message(FATAL_ERROR "FERRY_BACKEND=${FERRY_BACKEND} is no accelerator to compile in; choose one of ${backends}. The backends "
+                      "host and sim are in every build.")
 endif()
 
 option(FERRY_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})

@@ -54,13 +54,13 @@ const char* SimRuntime::GetErrorString(Error error) noexcept {
     case kSuccess:
       return "no error";
     case kInvalidValue:
-      return "an argument that cannot be";
+      return "an argument that cannot be; where it is misuse, sim::Inspect().misuse has it";
     case kOutOfMemory:
       return "out of memory";
     case kInvalidDevice:
       return "no such device";
     case kInvalidHandle:
-      return "a handle that cannot be used here";
+      return "a handle that cannot be used here; sim::Inspect().misuse has more";
     case kLaunchFailed:
       return "a kernel failed, and its device until the machine is reset";
     case kNotReady:

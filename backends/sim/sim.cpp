@@ -22,6 +22,14 @@ void Throw(const char* call, Error error) {
                     std::string(SimRuntime::GetErrorName(error)) + ", " + SimRuntime::GetErrorString(error));
 }
 
+void RequireSimulated(const char* call, const Device& device) {
+  const DeviceProperties& properties = device.properties();
+  if (properties.launch != LaunchHostCode)
+    throw std::invalid_argument(std::string("ferry::sim::") + call + ": the device is " + properties.backend +
+                                ':' + std::to_string(properties.index) +
+                                ", and is not simulated; give one of sim");
+}
+
 void RequireCalls(const std::string& which) {
   if (which.empty() || which == "any" || which == "allocation") return;
   if (std::find(std::begin(kCalls), std::end(kCalls), which) != std::end(kCalls)) return;
@@ -57,10 +65,12 @@ void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std
 }
 
 void Launch(const Stream& on, std::vector<Touch> touches, std::function<void()> body) {
+  RequireSimulated("Launch", on.device());
   LaunchHostCode(on.device().properties().index, on.handle(), std::move(touches), std::move(body));
 }
 
 StreamHandle CreateBlockingStream(Device& device) {
+  RequireSimulated("CreateBlockingStream", device);
   StreamHandle handle{};
   Throw("CreateBlockingStream",
         Enter("CreateBlockingStream", Faults::kQuery, [&](const Call& call, Lock& lock) {
@@ -109,7 +119,13 @@ void EndCapture(StreamHandle on) {
         }));
 }
 
-void BeginCapture(const Stream& on, CaptureMode mode) { BeginCapture(on.handle(), mode); }
-void EndCapture(const Stream& on) { EndCapture(on.handle()); }
+void BeginCapture(const Stream& on, CaptureMode mode) {
+  RequireSimulated("BeginCapture", on.device());
+  BeginCapture(on.handle(), mode);
+}
+void EndCapture(const Stream& on) {
+  RequireSimulated("EndCapture", on.device());
+  EndCapture(on.handle());
+}
 
 }  // namespace ferry::sim

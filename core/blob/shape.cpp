@@ -6,6 +6,8 @@
 namespace ferry {
 namespace {
 
+using detail::Bound;
+
 std::string Join(std::span<const std::int64_t> numbers) {
   std::string text;
   for (const std::int64_t n : numbers) {
@@ -13,6 +15,17 @@ std::string Join(std::span<const std::int64_t> numbers) {
     text += std::to_string(n);
   }
   return text;
+}
+
+[[noreturn]] void RefuseIndex(std::span<const std::int64_t> dims, const std::string& index, Bound bound,
+                              const char* call) {
+  const std::string refused = std::string(call) + ": index " + index + " in ";
+  if (dims.empty()) throw ShapeError(refused + "a shape without axes; give an index without numbers");
+  throw ShapeError(refused + "shape " + Join(dims) + "; at most " +
+                   (dims.size() == 1
+                        ? "1 number is allowed, from 0 to its dim"
+                        : std::to_string(dims.size()) + " numbers are allowed, each from 0 to its dim") +
+                   (bound == Bound::kInside ? " - 1" : ""));
 }
 
 }  // namespace
@@ -52,26 +65,25 @@ void Shape::FailDim(std::uint64_t dim, const char* call) const {
 }
 
 void Shape::FailAxis(int axis, const char* call) const {
-  throw ShapeError(
-      std::string(call) + ": axis " + std::to_string(axis) + " of shape " + ToString() +
-      (empty() ? ", which has none"
-               : "; its axes are " + std::to_string(-num_axes_) + " to " + std::to_string(num_axes_ - 1)));
+  throw ShapeError(std::string(call) + ": axis " + std::to_string(axis) + " of " +
+                   (empty() ? "a shape without axes"
+                            : "shape " + ToString() + "; its axes are " + std::to_string(-num_axes_) +
+                                  " to " + std::to_string(num_axes_ - 1)));
 }
 
 void Shape::FailLegacy(int axis, const char* call) const {
   if (num_axes_ <= 4)
-    throw ShapeError(std::string(call) + ": axis " + std::to_string(axis) + "; legacy axes are -4 to 3");
+    throw ShapeError(std::string(call) + ": axis " + std::to_string(axis) + " of shape " + ToString() +
+                     "; legacy axes are -4 to 3");
   throw ShapeError(
       std::string(call) + ": shape " + ToString() + " has " + std::to_string(num_axes_) +
       " axes, and num, channels, height and width are of 4 at most; use shape(axis), or an index "
       "of as many numbers");
 }
 
-void detail::FailIndex(std::span<const std::int64_t> dims, const std::string& index, Bound bound,
-                       const char* call) {
-  throw ShapeError(std::string(call) + ": index " + index + " in shape " + Join(dims) + "; at most " +
-                   std::to_string(dims.size()) + " numbers are allowed, each from 0 to its dim" +
-                   (bound == Bound::kInside ? " - 1" : ""));
+void detail::FailIndex(std::span<const std::int64_t> dims, std::span<const std::int64_t> before,
+                       std::uint64_t over, Bound bound, const char* call) {
+  RefuseIndex(dims, Join(before) + (before.empty() ? "" : " ") + std::to_string(over), bound, call);
 }
 
 std::int64_t detail::Offset(std::span<const std::int64_t> dims, std::span<const std::int64_t> index,
@@ -83,7 +95,7 @@ std::int64_t detail::Offset(std::span<const std::int64_t> dims, std::span<const 
     inside = i >= 0 && (i < dims[axis] || (i == dims[axis] && bound == Bound::kPastEnd));
     offset = offset * static_cast<std::uint64_t>(dims[axis]) + static_cast<std::uint64_t>(i);
   }
-  if (!inside) FailIndex(dims, Join(index), bound, call);
+  if (!inside) RefuseIndex(dims, Join(index), bound, call);
   return static_cast<std::int64_t>(offset);
 }
 

@@ -48,19 +48,20 @@ namespace detail {
 std::unique_ptr<Device> MakeDevice(std::string_view name, std::span<const Backend> backends) {
   const std::string quoted = '"' + std::string(name) + '"';
   const auto index = Index(name);
-  if (!index)
-    throw NoDevice(quoted + " is not a device's name: a backend, or a backend, a colon and a number");
+  if (!index) throw NoDevice(quoted + " is not a device's name; names are like \"sim\" and \"sim:1\"");
   const auto backend = std::find_if(backends.begin(), backends.end(), [&](const Backend& candidate) {
     return candidate.name == name.substr(0, name.find(':'));
   });
   if (backend == backends.end())
-    throw NoDevice("no backend for device " + quoted + "; this build has " + Known(backends));
+    throw NoDevice("no backend for device " + quoted + "; this build has " + Known(backends) +
+                   ", and -DFERRY_BACKEND=<name> builds one with another");
   const int count = backend->count();
   if (count == 0)
     throw NoDevice(std::string("no ") + backend->name + " device here, or no driver for it" +
                    (backend->missing != nullptr ? ": " + backend->missing() : ""));
   if (*index >= count)
-    throw NoDevice("no device " + quoted + "; there are " + std::to_string(count) + ", counted from 0");
+    throw NoDevice("no device " + quoted + "; the last one is \"" + backend->name + ':' +
+                   std::to_string(count - 1) + '"');
   return Stack(backend->make(*index), backend->pooled);
 }
 

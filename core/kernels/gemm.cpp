@@ -58,6 +58,7 @@ void Gemm(const Place& place, Transpose transpose_a, Transpose transpose_b, std:
           std::int64_t k, T alpha, const T* a, const T* b, T beta, T* c) {
   const Sizes size = CheckedSizes(m, n, k);
   if (m == 0 || n == 0) return;
+  detail::RequirePointers("Gemm", {{a, m * k}, {b, k * n}, {c, m * n}});
   if (k == 0) return ScaleOrClear(place, m * n, beta, c);
   if constexpr (detail::kHasDeviceSpace) {
     const Stream& on = place.stream();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/kernels/block_sum.hpp"
-#include "ferry/detail/count.hpp"
+#include "ferry/detail/operands.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
 
@@ -69,18 +69,21 @@ double Total(const Place& place, std::int64_t n, Touches touches, const Term& te
 template <Real T>
 double Asum(const Place& place, std::int64_t n, const T* x) {
   detail::RequireCount("Asum", n);
+  detail::RequirePointers("Asum", {{x, n}});
   return Total(place, n, {{x, n}}, detail::AbsoluteOf<T>{x});
 }
 
 template <Real T>
 double Sumsq(const Place& place, std::int64_t n, const T* x) {
   detail::RequireCount("Sumsq", n);
+  detail::RequirePointers("Sumsq", {{x, n}});
   return Total(place, n, {{x, n}}, detail::SquareOf<T>{x});
 }
 
 template <Real T>
 double Dot(const Place& place, std::int64_t n, const T* x, const T* y) {
   detail::RequireCount("Dot", n);
+  detail::RequirePointers("Dot", {{x, n}, {y, n}});
   return Total(place, n, {{x, n}, {y, n}}, detail::ProductOf<T>{x, y});
 }
 

@@ -85,6 +85,7 @@ void SyncedMemory::Prefetch(Side side, const Stream& on) const {
 }
 
 void SyncedMemory::async_gpu_push(const Stream& on) {
+  RequireOurs(on, "async_gpu_push");
   if (head() != HEAD_AT_CPU)
     throw std::logic_error(std::string("SyncedMemory::async_gpu_push: the head is ") + Name(head()) +
                            ", and must be HEAD_AT_CPU; Prefetch is for any");
@@ -298,7 +299,8 @@ void SyncedMemory::Abandon(Buffer& buffer, const Stream& on) noexcept try {
 void SyncedMemory::RequireRoom(std::size_t size, const char* call) const {
   if (size > capacity_)
     throw std::length_error(std::string("SyncedMemory::") + call + ": " + std::to_string(size) +
-                            " bytes in a capacity of " + std::to_string(capacity_));
+                            " bytes in a capacity of " + std::to_string(capacity_) +
+                            ", which is the most; make a larger memory");
 }
 
 void SyncedMemory::RequireOurs(const Stream& on, const char* call) const {

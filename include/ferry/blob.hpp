@@ -29,8 +29,8 @@ class Reshaping;
 /// T is any arithmetic type; the mathematics is there for float and double. Accesses, streams and threads are
 /// as in SyncedMemory; Reshape and what is not const count as writes. Elements that nobody wrote read as
 /// zeros. Throws what SyncedMemory throws, and ShapeError for a shape, axis, index or count that cannot be or
-/// does not fit; what threw has left shape and elements as they were, with SyncedMemory's exceptions. A Blob
-/// without a shape has no elements, no storage, and null pointers.
+/// does not fit; a call that throws leaves shape and elements as they were, except as SyncedMemory says. A
+/// Blob without a shape has no elements, no storage, and null pointers.
 template <class T>
 class Blob {
   static_assert(std::is_arithmetic_v<T>, "a Blob holds numbers");
@@ -60,9 +60,10 @@ class Blob {
   Device& device() const { return device_ != nullptr ? *device_ : DefaultDevice(); }
 
   /// Within the capacity of its storage, the blob keeps the first min(old, new) elements of data and diff, on
-  /// whichever side they are, and those that are added read as zeros; nothing is allocated or copied, nor
-  /// waited for but a copy of gpu_shape()'s. Storage whose capacity is too small is replaced, and starts from
-  /// zeros. Shared storage never gets smaller; who grows within it sees what the others have there.
+  /// whichever side they are, and those that are added read as zeros; nothing is allocated, copied or waited
+  /// for, except a copy of the dims that gpu_shape() has queued. Storage whose capacity is too small is
+  /// replaced, and starts from zeros. Shared storage never gets smaller; a blob that grows within it sees the
+  /// others' elements.
   void Reshape(const Shape& shape) {
     if (shape != shape_ || shape.count() != count_) ReshapeTo(shape, "Blob::Reshape");
   }
@@ -176,8 +177,8 @@ class Blob {
   T* overwrite_gpu_diff() { return OverwriteGpu(diff_); }
   T* overwrite_gpu_diff(const Stream& on) { return OverwriteGpu(diff_, on); }
 
-  /// Use the caller's count() elements as the data, as SyncedMemory does. Shared storage of just that size
-  /// changes for all who share it; from any other this blob departs. The diff stays. Throws
+  /// Use the caller's count() elements as the data, as SyncedMemory does. Shared storage of exactly that size
+  /// changes for all who share it; otherwise this blob gets storage of its own. The diff stays. Throws
   /// std::invalid_argument also for elements of this blob's own diff.
   void set_cpu_data(T* data);
   void set_gpu_data(T* data, const Stream& on);
@@ -196,8 +197,7 @@ class Blob {
 
   /// Copies the data, or with `copy_diff` the diff, where the source's are: on the main stream if that is the
   /// GPU, or both sides. Between devices they go by way of the host. A source of another shape is a
-  /// ShapeError unless `reshape`. A device's copy that was made and called failed is as in
-  /// SyncedMemory::Assign.
+  /// ShapeError unless `reshape`. SyncedMemory::Assign says what a failed copy can lose.
   void CopyFrom(const Blob& source, bool copy_diff = false, bool reshape = false);
 
   /// data -= diff. Mathematics runs where the bytes are: on the main stream if that is the GPU, or both
@@ -219,8 +219,8 @@ class Blob {
     requires Real<T>;
 
   /// What Caffe wrote: legacy dims win over shape, and double_data over data. The diff changes if the message
-  /// has one. Without `reshape` the shapes must be equal. The message is ferry/proto.hpp's BlobProto or one
-  /// of another package, as Caffe's own; here, below and above.
+  /// has one. Without `reshape` the shapes must be equal. Messages are ferry/proto.hpp's BlobProto or those
+  /// of another package, such as Caffe's own, here and in the other calls.
   template <BlobMessage M>
   void FromProto(const M& message, bool reshape = true)
     requires Real<T>
@@ -280,8 +280,8 @@ class Blob {
   /// An index that is refused brings no bytes to the CPU.
   template <class Index>
   T Element(const std::shared_ptr<SyncedMemory>& memory, const Index& index, const char* call) const {
-    const std::int64_t at = Offset(index, detail::Bound::kInside, call);
     if (memory == nullptr) FailShapeless(call);
+    const std::int64_t at = Offset(index, detail::Bound::kInside, call);
     return static_cast<const T*>(memory->cpu_data())[at];
   }
   [[noreturn]] static void FailShapeless(const char* call);

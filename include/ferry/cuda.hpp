@@ -18,11 +18,11 @@ inline namespace default_stream_per_thread {
 inline namespace default_stream_legacy {
 #endif
 
-/// As Stream::Borrow: `stream` must outlive every memory that was accessed on it; and, if kernels of Ferry's
-/// ran on it, its device and Kokkos, which keep what they have made for it. It belongs to `device`; 0 is the
-/// default stream as this file is compiled, legacy or per thread. The one per thread is another queue in each
-/// thread, under one handle: what was accessed on it is that thread's alone. Throws std::invalid_argument for
-/// a device that is not CUDA's.
+/// As Stream::Borrow: `stream` must outlive every memory that was accessed on it. If Ferry's kernels ran on
+/// it, it must also outlive its device and Kokkos, which keep what they have made for it. It belongs to
+/// `device`; 0 is the default stream as this file is compiled, legacy or per thread. The one per thread is
+/// one handle for a queue in each thread: only that thread may use what it accessed there. Throws
+/// std::invalid_argument for a device that is not CUDA's.
 inline Stream Borrow(Device& device, cudaStream_t stream) {
   if (device.properties().backend != "cuda")
     throw std::invalid_argument("ferry::cuda::Borrow: the device is of backend " +

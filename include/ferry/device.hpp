@@ -76,10 +76,10 @@ class Device {
 
   virtual const DeviceProperties& properties() const noexcept = 0;
 
-  /// kDevice comes and goes in the order of stream `on`: usable by work queued there after Allocate,
-  /// given up after the work queued there before Deallocate.
-  /// The host can use the other kinds, and no stream orders the host: they are ready when Allocate
-  /// returns, no queued work may use them any more at Deallocate, and `on` is ignored.
+  /// kDevice is ordered on stream `on`: work queued there after Allocate may use the block, and work queued
+  /// there before Deallocate still may. The host can use the other kinds, and no stream orders the host: they
+  /// are ready when Allocate returns, no queued work may use them any more at Deallocate, and `on` is
+  /// ignored.
   virtual void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) = 0;
   virtual void Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept = 0;
   /// Deallocate for a block of any kind that work queued on `users` may still use, where the caller could
@@ -110,11 +110,11 @@ class Device {
 
   // Two sequences of the calls above that are so frequent that a device may have a shorter way.
 
-  /// Copy, and a point right after it; nothing where the copy is queued and no point could be recorded.
+  /// Copy, and a point right after it; nullopt if the copy is queued and its point could not be recorded.
   virtual std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src,
                                                    std::size_t bytes, StreamHandle on);
-  /// What is queued on `then` from now on comes after what is queued on each of `before` so far. One that
-  /// threw may have ordered some of them.
+  /// What is queued on `then` from now on comes after what is queued on each of `before` so far. If it
+  /// throws, it may have ordered some of them.
   virtual void Order(std::span<const StreamHandle> before, StreamHandle then);
 };
 

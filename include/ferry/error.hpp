@@ -41,7 +41,7 @@ class DeviceError : public Error {
 };
 
 /// A call that needs a stream which is under graph capture: its work would join the graph, and a wait for it
-/// would end the capture. Can be made again when the capture is over.
+/// would end the capture. The call can be made again when the capture is over.
 class StreamCaptureError : public DeviceError {
  public:
   using DeviceError::DeviceError;

@@ -57,7 +57,8 @@ class ForwardingDevice : public Device {
 };
 
 /// Passes CopyAndRecord and Order on, too, which the next device may have a shorter way for. For an adaptor
-/// that overrides none of the calls that they are made of (Copy, Record, StreamWait), or the two as well.
+/// that overrides none of Copy, Record and StreamWait, of which they are made, or that overrides these two,
+/// too.
 class FullForwardingDevice : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;

@@ -27,7 +27,7 @@ class Place {
   Side side() const noexcept { return side_; }
   const Stream& stream() const noexcept { return stream_; }
 
-  /// The memory as kernels at this place need it; `memory` ferries itself here.
+  /// The pointer that kernels at this place need; the bytes are brought here as the access needs them.
   template <class T>
   const T* Read(const SyncedMemory& memory) const {
     return static_cast<const T*>(side_ == Side::kCpu ? memory.cpu_data() : memory.gpu_data(stream_));
@@ -51,9 +51,10 @@ class Place {
 
 /// Every kernel: pointers are valid at `place`; n counts elements; x and y of one call are identical or
 /// disjoint. Those that return nothing may be queued; those that return a number wait for it.
-/// All throw DeviceError, and std::invalid_argument for n < 0. Any thread may call.
+/// All throw DeviceError, and std::invalid_argument for n < 0 and for a null pointer, unless it is to no
+/// elements. Any thread may call.
 
-/// x[i] = value. For every arithmetic T but long double, which no GPU has; so too Copy.
+/// x[i] = value. Here and for Copy, T is any arithmetic type except long double, which no GPU has.
 template <class T>
 void Set(const Place& place, std::int64_t n, T value, T* x);
 /// y[i] = x[i].

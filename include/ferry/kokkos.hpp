@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "ferry/detail/count.hpp"
+#include "ferry/detail/operands.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos/execution_space.hpp"
 #include "ferry/kokkos/host_loop.hpp"
 
-/// Kernels of your own, for every device. Opt-in, for it includes Kokkos, which the first kernel initialises
-/// (and the end of the program finalises) unless the program has done so: then it was before the first
+/// Kernels of your own, for every device. Opt-in, as it includes Kokkos. The first kernel initialises Kokkos,
+/// and the end of the program finalises it; a program that initialises it itself does so before the first
 /// kernel.
 namespace ferry {
 
@@ -68,11 +68,13 @@ struct LoopOn {
 /// and runs without Kokkos where that cannot be initialised. Where the processor has fused multiply-adds, a
 /// compiler that contracts expressions (g++ does) rounds a * b + c once, and elsewhere twice: compile the
 /// file with -ffp-contract=off for the same bits on every processor. Throws DeviceError, and
-/// std::invalid_argument for n < 0. Any thread may call.
+/// std::invalid_argument for n < 0 and, unless n is 0, for a null pointer in `touches`. Any thread may call.
 template <class Functor>
 void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor functor) {
   detail::RequireCount("ParallelFor", n);
-  if (n == 0 || detail::RunOnDeviceSpace(place, detail::LoopOn<Functor>{n, functor})) return;
+  if (n == 0) return;
+  detail::RequirePointers("ParallelFor", touches);
+  if (detail::RunOnDeviceSpace(place, detail::LoopOn<Functor>{n, functor})) return;
   const auto gpu = detail::GpuOf(place.stream().device().properties());
   detail::RunHostCode(place, touches, [gpu, n, range = detail::EachOf<Functor>{std::move(functor)}] {
     detail::RunOnHost(gpu, n, range);
@@ -81,14 +83,16 @@ void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor fu
 
 /// body(space), with the Kokkos execution space of `place`, for what a loop does not say: teams, reductions,
 /// scans. Its operator() is const and a template over the space. It runs on the host; what it queues on
-/// `space` is work of the place's stream. On a GPU the first call of each Body runs alone, for Kokkos
-/// prepares kernels as they are first launched: a Body launches the same ones at each call, and waits for no
-/// other thread's kernels. An error that is the thread's last one after it is thrown. On a simulated device
-/// the body itself is queued: what it writes to must live until the stream is synchronised, and it must use
-/// host memory and `touches` alone. Throws NoDevice for any place where Kokkos was built for a GPU and there
-/// is none, for then no space of its works; std::logic_error once Kokkos is finalised; and DeviceError.
+/// `space` is work of the place's stream. On a GPU the first call of each Body runs alone, because Kokkos
+/// prepares a kernel at its first launch. So a Body must launch the same kernels at each call, and must not
+/// wait for another thread's. An error that the runtime holds for this thread after the body is thrown. On a
+/// simulated device the body itself is queued: what it writes to must live until the stream is synchronised,
+/// and it must use host memory and `touches` alone. Throws NoDevice for any place where Kokkos was built for
+/// a GPU and there is none, for then no space of its works; std::logic_error once Kokkos is finalised;
+/// std::invalid_argument for a null pointer in `touches`; and DeviceError.
 template <class Body>
 void Launch(const Place& place, Touches touches, Body body) {
+  detail::RequirePointers("Launch", touches);
   if (detail::RunOnDeviceSpace(place, body)) return;
   const auto gpu = detail::GpuOf(place.stream().device().properties());
   detail::RequireKokkos(gpu);

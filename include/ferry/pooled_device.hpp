@@ -19,12 +19,11 @@ namespace ferry {
 /// Keeps what is freed, and hands it out again without a call of the device below. Sizes are rounded up: to
 /// multiples of 256 bytes, and above 2 KiB by at most one eighth (size classes as in jemalloc).
 ///
-/// A stream gets the blocks that were freed on it first, and needs no wait for them. It gets another stream's
-/// block where it has none of its own, and then waits for the work that the other stream has by then; the
-/// host never waits. The time for both grows with the number of streams that have blocks of this size to
-/// spare, not with the number of blocks. Where memory runs out, Allocate gives back all that is kept, waits
-/// until it is back, and tries once more; last with the very size that was asked for, so that nothing is
-/// refused that fits.
+/// A stream gets blocks that were freed on it, and needs no wait for them. Only if there is none, it gets one
+/// of another stream, and waits for the work that is queued there by then; the host never waits. The time for
+/// both grows with the number of streams that have blocks of this size to spare, not with the number of
+/// blocks. Where memory runs out, Allocate gives back all that is kept, waits until it is back, and tries
+/// once more; last with the very size that was asked for, so that nothing is refused that fits.
 class PooledDevice final : public FullForwardingDevice {
  public:
   using FullForwardingDevice::FullForwardingDevice;

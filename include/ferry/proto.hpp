@@ -13,7 +13,7 @@ namespace ferry {
 /// Messages as Caffe's binaryproto files have them. `name` is what errors call the stream.
 ///
 /// A message that is cut short or corrupt is a FormatError with the byte at which the first bad field begins.
-/// So is one that is plainly of another kind, which is named where Caffe writes it: a .caffemodel, a
+/// So is one that is plainly of another kind; the error names the kinds that Caffe writes, a .caffemodel or a
 /// .solverstate. A file without bytes is no BlobProto; it is a BlobProtoVector of no blobs. What cannot be
 /// opened or read, and what is over protobuf's 2 GiB, is an Error with the path and the system's reason.
 /// Memory follows the bytes that are there, not the lengths that they claim; whether the dims fit the data is
@@ -21,7 +21,7 @@ namespace ferry {
 ///
 /// A message is all that is left of a stream: after a good read the stream is at its end and has not failed,
 /// and to read from there again is an Error. A stream's own exceptions are not thrown; its state still says
-/// what happened. One that was read or written when a call threw has moved on.
+/// what happened. A stream that a call read or wrote before it threw has moved on.
 BlobProto ReadBlobProto(const std::filesystem::path& file);
 BlobProto ReadBlobProto(std::istream& in, const std::string& name = "stream");
 BlobProtoVector ReadBlobProtoVector(const std::filesystem::path& file);

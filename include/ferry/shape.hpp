@@ -34,8 +34,8 @@ concept IntegerRange =
 /// The dims of an array, of which each is 0 or more: a value with no memory of its own to allocate, made of
 /// braces or of any range of integers, and turned into a std::vector where one is wanted.
 ///
-/// Making one throws ShapeError for a negative dim, for more than 32 axes, and for a product over int64; the
-/// last also where a dim of 0 hides it, so that count(start, end) fits whatever the axes.
+/// Making one throws ShapeError for a negative dim, for more than 32 axes, and if the product of the dims
+/// that are not 0 is over int64. So count(start, end) fits for any axes.
 class Shape {
  public:
   using value_type = std::int64_t;
@@ -143,14 +143,17 @@ enum class Bound : std::uint8_t {
 /// Throws ShapeError, which names `call`.
 std::int64_t Offset(std::span<const std::int64_t> dims, std::span<const std::int64_t> index, Bound bound,
                     const char* call);
-[[noreturn]] void FailIndex(std::span<const std::int64_t> dims, const std::string& index, Bound bound,
-                            const char* call);
+/// For an index that begins with `before` and goes on with a number over int64.
+[[noreturn]] void FailIndex(std::span<const std::int64_t> dims, std::span<const std::int64_t> before,
+                            std::uint64_t over, Bound bound, const char* call);
 template <IntegerRange R>
 std::int64_t Offset(const Shape& dims, const R& index, Bound bound, const char* call) {
   std::array<std::int64_t, kMaxBlobAxes + 1> first;  // one more than can be, so that too many are seen
   std::size_t axes = 0;
   for (const auto i : index) {
-    if (!std::in_range<std::int64_t>(i)) FailIndex(dims, std::to_string(i), bound, call);
+    if (!std::in_range<std::int64_t>(i))
+      FailIndex(std::span(dims), std::span<const std::int64_t>(first).first(axes),
+                static_cast<std::uint64_t>(i), bound, call);
     if (axes < first.size()) first[axes++] = static_cast<std::int64_t>(i);
   }
   return Offset(std::span(dims), std::span<const std::int64_t>(first).first(axes), bound, call);

@@ -13,7 +13,7 @@
 /// A simulated GPU, for tests: the backend code of CUDA and HIP over host memory and queues. Work runs as
 /// late as the contract of Device allows, or early, in an order drawn from a seed, so that a missing wait is
 /// seen, and seen again. Device memory is out of the host's reach: a touch of it is a segmentation fault, and
-/// so is one behind the end of any block; stderr says before whose memory that is. Fresh memory is full of
+/// so is one behind the end of any block; a line on stderr says whose memory it is. Fresh memory is full of
 /// 0xA5. One simulated machine a process; any thread may call.
 namespace ferry::sim {
 
@@ -31,7 +31,7 @@ inline constexpr std::string_view kCalls[] = {
 
 /// When work that was queued runs.
 enum class Order : std::uint8_t {
-  kDrawn,  ///< by the seed, which makes a machine one that is late, or one that runs some work early; 0: late
+  kDrawn,  ///< drawn from the seed: the machine is late, or runs some work early; seed 0 is late
   kLate,   ///< when something must wait for it, or needs its memory
   kEarly,  ///< before the call that made it runnable returns, as far as that may run it
 };
@@ -62,8 +62,8 @@ struct Options {
   /// The host sees what copies and fills have written to its memory, pageable memory apart, only once it has
   /// waited for an event, a stream or the device.
   bool coarse_host_memory = false;
-  bool last_call_only = false;  ///< GetLastError knows the last call alone, so that a success makes it forget
-  /// Pinned and managed memory that is refused is an argument that cannot be, as some drivers say.
+  bool last_call_only = false;  ///< GetLastError knows the last call alone: one that succeeds clears it
+  /// Pinned and managed memory that is refused is reported as an invalid value, as some drivers do.
   bool refuses_as_invalid = false;
   /// The host waits for an event by way of its stream, which must not be destroyed.
   bool events_need_stream = false;
@@ -108,7 +108,8 @@ void Reset(const Options& options = {});
 /// run one at a time, on a thread that waits for them, that launches or that asks whether a stream is done.
 /// The body must not call Ferry, but may wait for other threads that do; one that waits for something that
 /// its own thread does after the launch needs Order::kLate. One that throws is a kernel that failed: its
-/// device does no more work, and each later call on it fails, as after a sticky error. Throws DeviceError.
+/// device does no more work, and each later call on it fails, as after a sticky error. Throws
+/// DeviceError, and std::invalid_argument for a device that is not simulated; so do the calls below.
 void Launch(const Stream& on, std::vector<Touch> touches, std::function<void()> body);
 
 /// As CUDA's cudaStreamCreate makes them: whatever is queued on the device's main stream comes after all that
@@ -123,7 +124,7 @@ void Drain();
 
 Report Inspect();
 
-/// Whose calls end a capture that are not safe meanwhile: allocations, frees and questions about streams.
+/// Whose unsafe calls (allocations, frees and questions about streams) end a capture.
 enum class CaptureMode : std::uint8_t {
   kGlobal,       ///< any thread's
   kThreadLocal,  ///< the capturing thread's

@@ -14,7 +14,7 @@ namespace ferry {
 /// Its device must outlive it. Any thread may use it.
 class Stream {
  public:
-  /// A new stream, which has no order with any other, the main one included, but what is asked for.
+  /// A new stream: unordered with every other one, the main one included, unless you wait explicitly.
   explicit Stream(Device& device)
       : device_(&device),
         queue_(
@@ -46,8 +46,8 @@ class Stream {
   StreamHandle handle_;
 };
 
-/// A stream as those remember it who wait for its work but queue none of their own: its queue lives on, and
-/// yet it is known when the last user has gone.
+/// A memory's reference to a stream that it may wait for. Keeps the queue alive without counting as a user,
+/// so that the memory knows when the last user has gone.
 class StreamNote {
  public:
   explicit StreamNote(const Stream& stream) : stream_(stream), user_(stream.user_) { stream_.user_.reset(); }
@@ -77,8 +77,8 @@ class Event {
   /// A point after all that is queued on `on` so far. Throws DeviceError.
   explicit Event(const Stream& on) : Event(on.device(), on.device().Record(on.handle())) {}
 
-  /// Queues a copy on `on`, and is the point right after it; nothing where the copy is queued and no point
-  /// could be made. Throws DeviceError.
+  /// Queues a copy on `on`. Returns the point right after it, or nullopt if the copy is queued and its point
+  /// could not be made. Throws DeviceError.
   static std::optional<Event> OfCopy(CopyKind kind, void* dst, const void* src, std::size_t bytes,
                                      const Stream& on) {
     const auto handle = on.device().CopyAndRecord(kind, dst, src, bytes, on.handle());

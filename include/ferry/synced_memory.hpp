@@ -16,16 +16,16 @@
 namespace ferry {
 
 /// Bytes that live on the CPU, on the GPU, or on both, copied only when they must be: Caffe's SyncedMemory,
-/// with streams, with accesses that overwrite, and with an order that no caller has to mark the end of.
+/// with streams and with accesses that overwrite. Accesses are put in order, and no call ends one.
 ///
 /// Memory is allocated by the first access on a side; bytes that nobody wrote read as zeros. A CPU pointer is
 /// current when it is returned. A GPU pointer is current for work queued after the call on the stream that it
-/// was asked for, and such an access lasts until that work is queued: what comes next waits for it. Only CPU
-/// accesses block the host, and the first use on the GPU of bytes given by set_cpu_data: like Caffe's, it has
-/// read them when it returns.
+/// was asked for, and such an access lasts until that work is queued: what comes next waits for it. Two
+/// kinds of access block the host: those on the CPU, and the first one on the GPU to bytes given by
+/// set_cpu_data, which returns when they have been read, as Caffe's does.
 ///
-/// Concurrent const accesses are safe; a non-const one excludes all others, up to the end of both.
-/// Every call can throw DeviceError, OutOfMemory (or std::bad_alloc, where its notes have no room), and
+/// Concurrent const accesses are safe; a non-const one excludes all others, up to the end of both. Every call
+/// can throw DeviceError, OutOfMemory (or std::bad_alloc, if the host has no memory for its lists), and
 /// std::invalid_argument for a stream of another device. One that throws leaves the bytes as they were, and
 /// can be made again. At most it has allocated a side or started a copy to it, which head() shows; Assign
 /// alone can lose what it would replace, as it says. Pointers stay the same for life, except those that
@@ -104,12 +104,12 @@ class SyncedMemory {
   void Resize(std::size_t size);
   /// What becomes of the bytes beyond those that Assign copies.
   enum class Rest : std::uint8_t { kDropped, kKept };
-  /// Becomes the first `size` bytes of `source`, another memory, which has as many, and of its own the rest,
-  /// if that is kept. Copied where they are, on the main stream if that is the GPU or both sides; between
-  /// devices, and for bytes given to a unified device, by way of the host. Counts as a non-const access, and
-  /// as a read of `source`. One that throws leaves the bytes as they were, except where only the GPU, or a
-  /// unified device's one buffer, had them and the device has made a copy that it says failed. Throws
-  /// std::length_error beyond the capacity.
+  /// Takes the first `size` bytes of `source`, another memory, which has at least as many. The size becomes
+  /// `size`; with Rest::kKept a larger size stays, and so do the bytes beyond. Copied where they are, on the
+  /// main stream if that is the GPU or both sides; between devices, and for bytes given to a unified device,
+  /// by way of the host. Counts as a non-const access, and as a read of `source`. One that throws leaves the
+  /// bytes as they were, except where only the GPU, or a unified device's one buffer, had them and the device
+  /// has made a copy that it says failed. Throws std::length_error beyond the capacity.
   void Assign(const SyncedMemory& source, std::size_t size, Rest rest = Rest::kDropped);
 
  private:

@@ -119,8 +119,10 @@ TEST_CASE("an axis that is not there is an error that names the call and the sha
         [](auto& blob) { blob.count(-1, 1); }},
        {"Blob::count: axes 3 to 2 of shape 2 3 (6); 0 <= start <= end <= 2 must hold",
         [](auto& blob) { blob.count(3); }},
-       {"Blob::LegacyShape: axis 4; legacy axes are -4 to 3", [](auto& blob) { blob.LegacyShape(4); }},
-       {"Blob::LegacyShape: axis -5; legacy axes are -4 to 3", [](auto& blob) { blob.LegacyShape(-5); }}});
+       {"Blob::LegacyShape: axis 4 of shape 2 3 (6); legacy axes are -4 to 3",
+        [](auto& blob) { blob.LegacyShape(4); }},
+       {"Blob::LegacyShape: axis -5 of shape 2 3 (6); legacy axes are -4 to 3",
+        [](auto& blob) { blob.LegacyShape(-5); }}});
 }
 
 TEST_CASE("a blob of five axes has no legacy dims, and the error names what was called") {
@@ -188,6 +190,8 @@ TEST_CASE("an index that is not there is an error that names the call and the sh
 
 TEST_CASE("a blob without a shape has no element at any index") {
   const Blob<float> blob;
+  CHECK_THROWS_MATCHES(blob.data_at({0}), ShapeError,
+                       Message("Blob::data_at: the blob has no shape, and so no elements; Reshape it first"));
   CHECK_THROWS_MATCHES(blob.data_at(0, 0, 0, 0), ShapeError,
                        Message("Blob::data_at: the blob has no shape, and so no elements; Reshape it first"));
   CHECK_THROWS_MATCHES(blob.diff_at(std::vector<int>()), ShapeError,

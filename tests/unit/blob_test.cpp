@@ -124,6 +124,23 @@ TEST_CASE("data_at and diff_at reach elements only") {
   CHECK_THROWS_AS(Blob<float>().data_at({0}), ShapeError);
 }
 
+TEST_CASE("an index is refused with all its numbers, in words that fit the axes") {
+  const BlobWorld world;
+  CHECK_THROWS_MATCHES(
+      Blob<float>({3}, world.device()).data_at({3}), ShapeError,
+      Message("Blob::data_at: index 3 in shape 3; at most 1 number is allowed, from 0 to its "
+              "dim - 1"));
+  CHECK_THROWS_MATCHES(
+      Blob<float>(Shape(), world.device()).offset({0}), ShapeError,
+      Message("Blob::offset: index 0 in a shape without axes; give an index without numbers"));
+  CHECK_THROWS_MATCHES(
+      Blob<float>({2, 3}, world.device()).data_at(std::vector<std::uint64_t>{1, ~std::uint64_t{0}}),
+      ShapeError,
+      Message("Blob::data_at: index 1 18446744073709551615 in shape 2 3; at most 2 numbers are allowed, each "
+              "from "
+              "0 to its dim - 1"));
+}
+
 TEST_CASE("a blob of no axes has one element, at the empty index") {
   const EachWorld world;
   const Blob<float> one(Shape{}, world.device());

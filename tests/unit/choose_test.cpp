@@ -78,8 +78,10 @@ TEST_CASE("A device is named by its backend and a number, 0 where there is none"
 }
 
 TEST_CASE("An unknown name is NoDevice, and the error lists the known ones") {
-  CHECK_THROWS_MATCHES(detail::MakeDevice("tpu", kPresent), NoDevice,
-                       Message("no backend for device \"tpu\"; this build has gpu, host"));
+  CHECK_THROWS_MATCHES(
+      detail::MakeDevice("tpu", kPresent), NoDevice,
+      Message("no backend for device \"tpu\"; this build has gpu, host, and -DFERRY_BACKEND=<name> "
+              "builds one with another"));
   CHECK_THROWS_MATCHES(MakeDevice("tpu:1"), NoDevice,
                        MessageMatches(ContainsSubstring("\"tpu:1\"; this build has") &&
                                       ContainsSubstring("host") && ContainsSubstring("sim")));
@@ -91,16 +93,16 @@ TEST_CASE("An unknown name is NoDevice, and the error lists the known ones") {
 
 TEST_CASE("An index out of range is NoDevice, and the error says how many there are") {
   CHECK_THROWS_MATCHES(detail::MakeDevice("gpu:3", kPresent), NoDevice,
-                       Message("no device \"gpu:3\"; there are 3, counted from 0"));
+                       Message("no device \"gpu:3\"; the last one is \"gpu:2\""));
   CHECK_THROWS_AS(detail::MakeDevice("host:1", kPresent), NoDevice);
 }
 
 TEST_CASE("A malformed number is NoDevice") {
   for (const char* name : {"gpu:", "gpu:x", "gpu:-1", "gpu:+1", "gpu: 1", "gpu:1 ", "gpu:1x", "gpu:0:1",
                            "gpu:0x1", "gpu:99999999999999999999"}) {
-    CHECK_THROWS_MATCHES(detail::MakeDevice(name, kPresent), NoDevice,
-                         Message('"' + std::string(name) +
-                                 "\" is not a device's name: a backend, or a backend, a colon and a number"));
+    CHECK_THROWS_MATCHES(
+        detail::MakeDevice(name, kPresent), NoDevice,
+        Message('"' + std::string(name) + "\" is not a device's name; names are like \"sim\" and \"sim:1\""));
   }
 }
 
@@ -129,8 +131,9 @@ TEST_CASE("Where there is no default device, the error says what to set") {
       Message("no gpu device here, or no driver for it (FERRY_DEVICE=host runs on the CPU)"));
   CHECK_THROWS_MATCHES(
       detail::MakeDefault("tpu", kAbsent), NoDevice,
-      Message("no backend for device \"tpu\"; this build has gpu, host (FERRY_DEVICE asks for it; "
-              "FERRY_DEVICE=host runs on the CPU)"));
+      Message(
+          "no backend for device \"tpu\"; this build has gpu, host, and -DFERRY_BACKEND=<name> builds one "
+          "with another (FERRY_DEVICE asks for it; FERRY_DEVICE=host runs on the CPU)"));
   CHECK_FALSE(Has<PooledDevice>(*detail::MakeDefault("host", kAbsent)));
 }
 

@@ -136,6 +136,29 @@ TEST_CASE("A negative count is refused by the name of what was called", "[kernel
   CHECK(x == 5);
 }
 
+TEST_CASE("A null pointer is refused by the name of what was called, and by its place there", "[kernels]") {
+  const World world(Everywhere());
+  const Place& place = world.place();
+  float x = 5;
+  float* const null = nullptr;
+  const auto says = [](const std::string& call, const std::string& which) {
+    return Catch::Matchers::Message("ferry::" + call + ": pointer " + which +
+                                    " is null; take it from place.Read, ReadWrite or Overwrite");
+  };
+  CHECK_THROWS_MATCHES(Set(place, 1, 1.F, null), std::invalid_argument, says("Set", "1 of 1"));
+  CHECK_THROWS_MATCHES(Copy<float>(place, 1, null, &x), std::invalid_argument, says("Copy", "1 of 2"));
+  CHECK_THROWS_MATCHES(Scale(place, 1, 2.F, null), std::invalid_argument, says("Scale", "1 of 1"));
+  CHECK_THROWS_MATCHES(Axpy<float>(place, 1, 2.F, &x, null), std::invalid_argument, says("Axpy", "2 of 2"));
+  CHECK_THROWS_MATCHES(Axpby<float>(place, 1, 2.F, null, 2.F, &x), std::invalid_argument,
+                       says("Axpby", "1 of 2"));
+  CHECK_THROWS_MATCHES(Asum<float>(place, 1, null), std::invalid_argument, says("Asum", "1 of 1"));
+  CHECK_THROWS_MATCHES(Sumsq<float>(place, 1, null), std::invalid_argument, says("Sumsq", "1 of 1"));
+  CHECK_THROWS_MATCHES(Dot<float>(place, 1, &x, null), std::invalid_argument, says("Dot", "2 of 2"));
+  CHECK_THROWS_MATCHES(Gemm<float>(place, Transpose::kNo, Transpose::kNo, 1, 1, 1, 1, &x, null, 0, &x),
+                       std::invalid_argument, says("Gemm", "2 of 3"));
+  CHECK(x == 5);
+}
+
 TEST_CASE("A count of none does nothing, even of null", "[kernels]") {
   const World world(Everywhere());
   const Place& place = world.place();
@@ -143,6 +166,7 @@ TEST_CASE("A count of none does nothing, even of null", "[kernels]") {
   Set(place, 0, 1.F, null);
   Copy<float>(place, 0, null, null);
   Axpy<float>(place, 0, 2.F, null, null);
+  Gemm<float>(place, Transpose::kNo, Transpose::kNo, 0, 1, 0, 1, null, null, 0, null);
   CHECK(Sumsq<float>(place, 0, null) == 0);
 }
 

@@ -146,6 +146,24 @@ TEST_CASE("A loop of the user's own runs each index once", "[kernels]") {
       Catch::Matchers::Message("ferry::ParallelFor: n is -1; it counts elements, and is 0 or more"));
 }
 
+TEST_CASE("A null pointer among those that a kernel uses is refused, unless there is nothing to do",
+          "[kernels]") {
+  const World world(Everywhere());
+  Elements<int> x(world, {5});
+  int* const null = nullptr;
+  const auto says = [](const std::string& call) {
+    return Catch::Matchers::Message(
+        "ferry::" + call + ": pointer 2 of 2 is null; take it from place.Read, ReadWrite or Overwrite");
+  };
+  const auto nothing = KOKKOS_LAMBDA(std::int64_t){};
+  CHECK_THROWS_MATCHES(ParallelFor(world.place(), 1, {x.read(), null}, nothing), std::invalid_argument,
+                       says("ParallelFor"));
+  CHECK_THROWS_MATCHES(Launch(world.place(), {x.read(), null}, [](const auto&) {}), std::invalid_argument,
+                       says("Launch"));
+  ParallelFor(world.place(), 0, {null}, nothing);
+  ParallelFor(world.place(), 1, {{null, 0}}, nothing);
+}
+
 struct AddIndex {
   int* x;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const { x[i] += static_cast<int>(i); }

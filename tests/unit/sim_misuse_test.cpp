@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstring>
+#include <stdexcept>
 
+#include "ferry/backend.hpp"
 #include "ferry/error.hpp"
 #include "sim_fixture.hpp"
 
@@ -254,6 +257,35 @@ TEST_CASE("a kernel that writes behind the end of its memory is reported by the 
   sim::Drain();
   CHECK(OnlyMisuse() ==
         "FreeAsync (after call 2): somebody wrote behind the end of the memory made by MallocAsync (call 2)");
+}
+
+TEST_CASE("an error about a pointer or a handle says where the report is") {
+  SimWorld world;
+  CHECK_THROWS_MATCHES(
+      sim::Launch(world.main, {static_cast<char*>(nullptr)}, [] {}), DeviceError,
+      Catch::Matchers::Message("sim Launch: kInvalidValue, an argument that cannot be; where "
+                               "it is misuse, sim::Inspect().misuse has it (1)"));
+  CHECK(OnlyMisuse() == "Launch (after call 1): a null pointer");
+}
+
+TEST_CASE("a stream or a device that is not simulated is refused, and the call does nothing") {
+  SimWorld world;
+  const auto host = MakeDevice("host");
+  const Stream theirs = Stream::Main(*host);
+  bool ran = false;
+  const auto refused = [](const std::string& call) {
+    return Catch::Matchers::Message("ferry::sim::" + call +
+                                    ": the device is host:0, and is not simulated; give one of sim");
+  };
+  CHECK_THROWS_MATCHES(sim::Launch(theirs, {}, [&] { ran = true; }), std::invalid_argument,
+                       refused("Launch"));
+  CHECK_THROWS_MATCHES(sim::CreateBlockingStream(*host), std::invalid_argument,
+                       refused("CreateBlockingStream"));
+  CHECK_THROWS_MATCHES(sim::BeginCapture(theirs), std::invalid_argument, refused("BeginCapture"));
+  CHECK_THROWS_MATCHES(sim::EndCapture(theirs), std::invalid_argument, refused("EndCapture"));
+  sim::Drain();
+  CHECK_FALSE(ran);
+  CHECK(sim::Inspect().misuse.empty());
 }
 
 TEST_CASE("null pointers and no bytes are reported") {

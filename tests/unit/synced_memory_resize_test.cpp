@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Resize: what is kept, what reads as zeros, and what it costs.
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstring>
 #include <stdexcept>
 
@@ -177,7 +178,9 @@ TEST_CASE("a size beyond the capacity is refused, and changes nothing") {
   Fixture f;
   f.WriteCpu();
   f.memory.Resize(2);
-  CHECK_THROWS_AS(f.memory.Resize(5), std::length_error);
+  CHECK_THROWS_MATCHES(f.memory.Resize(5), std::length_error,
+                       Catch::Matchers::Message("SyncedMemory::Resize: 5 bytes in a capacity of 4, which is "
+                                                "the most; make a larger memory"));
   CHECK(f.memory.size() == 2);
   CHECK(f.Cpu() == std::vector{7, 7});
 }

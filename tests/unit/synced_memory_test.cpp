@@ -267,7 +267,8 @@ TEST_CASE("a stream of another device is refused, by every access and in every s
   refused();
   f.memory.mutable_cpu_data();
   refused();
-  CHECK_THROWS_AS(f.memory.async_gpu_push(theirs), std::invalid_argument);
+  CHECK_THROWS_MATCHES(f.memory.async_gpu_push(theirs), std::invalid_argument,
+                       Message("SyncedMemory::async_gpu_push: " + why));
   CHECK(f.memory.head() == HEAD_AT_CPU);
   CHECK(other.Take().empty());
 }

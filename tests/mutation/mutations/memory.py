@@ -103,6 +103,7 @@ MUTATIONS = [
      "a prefetch reports a tail that it does not zero"),
     (MEMORY, "  if (head() != HEAD_AT_CPU)\n", "  if (head() == HEAD_AT_GPU)\n",
      "async_gpu_push of bytes that nobody wrote"),
+    (MEMORY, '  RequireOurs(on, "async_gpu_push");\n', "", "an error names another call than the one that was made"),
     (MEMORY, "    cpu_ready_ = nullptr;\n", "",
      "the cpu's fast path does not see a grown tail"),
     (MEMORY, "    cpu_ready_ = nullptr;\n    gpu_ready_ = StreamHandle::kNone;\n", "    cpu_ready_ = nullptr;\n",

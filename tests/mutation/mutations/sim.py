@@ -12,6 +12,7 @@ RUNTIME = "backends/sim/sim_runtime.cpp"
 
 MUTATIONS = [
     # Streams and handles.
+    (SIM, "properties.launch != LaunchHostCode", "false", "a stream that is not simulated is taken for one that is"),
     (QUEUE, "  while (unfinished_.size() > kMostUnfinished) {", "  while (false) {",
      "destroyed streams with work left pile up"),
     (QUEUE, "    std::erase(queues_, it->second);\n", "    (void)it;\n", "destroyed streams stay"),
