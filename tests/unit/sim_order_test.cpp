@@ -62,7 +62,7 @@ TEST_CASE("a host write after a copy or a launch that nobody waited for is seen 
 }
 
 TEST_CASE("kernels run early in launches, and in no call that Ferry makes under a lock") {
-  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+  for (std::uint64_t seed = 0; seed < 1024; ++seed) {
     SimWorld world({.seed = seed});
     auto* const block = world.NewDevice(world.main);
     bool ran = false;
