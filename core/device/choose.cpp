@@ -48,7 +48,7 @@ namespace detail {
 std::unique_ptr<Device> MakeDevice(std::string_view name, std::span<const Backend> backends) {
   const std::string quoted = '"' + std::string(name) + '"';
   const auto index = Index(name);
-  if (!index) throw NoDevice(quoted + " is not a device's name; names are like \"sim\" and \"sim:1\"");
+  if (!index) throw NoDevice(quoted + R"( is not a device's name; names are like "sim" and "sim:1")");
   const auto backend = std::find_if(backends.begin(), backends.end(), [&](const Backend& candidate) {
     return candidate.name == name.substr(0, name.find(':'));
   });
