@@ -44,15 +44,12 @@ struct AddBothScaled {
 
 template <class T>
 void Set(const Place& place, std::int64_t n, T value, T* x) {
-  detail::RequireCount("Set", n);
-  detail::RequirePointers("Set", {{x, n}});
-  ParallelFor(place, n, {{x, n}}, SetTo<T>{value, x});
+  detail::Loop("Set", place, n, {{x, n}}, SetTo<T>{value, x});
 }
 
 template <class T>
 void Copy(const Place& place, std::int64_t n, const T* x, T* y) {
-  detail::RequireCount("Copy", n);
-  detail::RequirePointers("Copy", {{x, n}, {y, n}});
+  detail::RequireOperands("Copy", n, {{x, n}, {y, n}});
   if (n == 0 || x == y) return;
   const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
   if (place.side() == Side::kCpu)
@@ -63,23 +60,17 @@ void Copy(const Place& place, std::int64_t n, const T* x, T* y) {
 
 template <Real T>
 void Scale(const Place& place, std::int64_t n, T alpha, T* x) {
-  detail::RequireCount("Scale", n);
-  detail::RequirePointers("Scale", {{x, n}});
-  ParallelFor(place, n, {{x, n}}, ScaleBy<T>{alpha, x});
+  detail::Loop("Scale", place, n, {{x, n}}, ScaleBy<T>{alpha, x});
 }
 
 template <Real T>
 void Axpy(const Place& place, std::int64_t n, T alpha, const T* x, T* y) {
-  detail::RequireCount("Axpy", n);
-  detail::RequirePointers("Axpy", {{x, n}, {y, n}});
-  ParallelFor(place, n, {{x, n}, {y, n}}, AddScaled<T>{alpha, x, y});
+  detail::Loop("Axpy", place, n, {{x, n}, {y, n}}, AddScaled<T>{alpha, x, y});
 }
 
 template <Real T>
 void Axpby(const Place& place, std::int64_t n, T alpha, const T* x, T beta, T* y) {
-  detail::RequireCount("Axpby", n);
-  detail::RequirePointers("Axpby", {{x, n}, {y, n}});
-  ParallelFor(place, n, {{x, n}, {y, n}}, AddBothScaled<T>{alpha, x, beta, y});
+  detail::Loop("Axpby", place, n, {{x, n}, {y, n}}, AddBothScaled<T>{alpha, x, beta, y});
 }
 
 #define FERRY_INSTANTIATE(T)                            \

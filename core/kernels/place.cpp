@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <atomic>
 
+#include "core/device/name.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos/execution_space.hpp"
 #include "ferry/log.hpp"
@@ -8,11 +9,11 @@
 namespace ferry {
 namespace {
 
-void WarnOnce(const DeviceProperties& device) {
+void WarnOnce(const Device& device) {
   static std::atomic_flag warned;
   if (warned.test_and_set()) return;
-  Log(LogLevel::kWarning, "Kokkos was built without kernels for " + device.backend + ": those of " +
-                              device.backend + ':' + std::to_string(device.index) +
+  Log(LogLevel::kWarning, "Kokkos was built without kernels for " + device.properties().backend +
+                              ": those of " + Name(device) +
                               " run on the CPU, and the memory goes there and back");
 }
 
@@ -24,7 +25,7 @@ Place Place::On(const Stream& on) {
   const DeviceProperties& device = on.device().properties();
   if (device.launch != nullptr || device.kernels_at_once || detail::OnDeviceSpace(device))
     return Place(Side::kGpu, on);
-  WarnOnce(device);
+  WarnOnce(on.device());
   return Place(Side::kCpu, on);
 }
 

@@ -51,7 +51,8 @@ double TotalOnHost(std::optional<int> gpu, std::int64_t n, const Term& term) {
 }
 
 template <class Term>
-double Total(const Place& place, std::int64_t n, Touches touches, const Term& term) {
+double Total(const char* call, const Place& place, std::int64_t n, Touches touches, const Term& term) {
+  detail::RequireOperands(call, n, touches);
   if (n == 0) return 0;
   double total = 0;
   if (detail::RunOnDeviceSpace(place, ReduceOn<Term>{n, term, &total})) return total;
@@ -68,23 +69,17 @@ double Total(const Place& place, std::int64_t n, Touches touches, const Term& te
 
 template <Real T>
 double Asum(const Place& place, std::int64_t n, const T* x) {
-  detail::RequireCount("Asum", n);
-  detail::RequirePointers("Asum", {{x, n}});
-  return Total(place, n, {{x, n}}, detail::AbsoluteOf<T>{x});
+  return Total("Asum", place, n, {{x, n}}, detail::AbsoluteOf<T>{x});
 }
 
 template <Real T>
 double Sumsq(const Place& place, std::int64_t n, const T* x) {
-  detail::RequireCount("Sumsq", n);
-  detail::RequirePointers("Sumsq", {{x, n}});
-  return Total(place, n, {{x, n}}, detail::SquareOf<T>{x});
+  return Total("Sumsq", place, n, {{x, n}}, detail::SquareOf<T>{x});
 }
 
 template <Real T>
 double Dot(const Place& place, std::int64_t n, const T* x, const T* y) {
-  detail::RequireCount("Dot", n);
-  detail::RequirePointers("Dot", {{x, n}, {y, n}});
-  return Total(place, n, {{x, n}, {y, n}}, detail::ProductOf<T>{x, y});
+  return Total("Dot", place, n, {{x, n}, {y, n}}, detail::ProductOf<T>{x, y});
 }
 
 #define FERRY_INSTANTIATE(T)                                   \

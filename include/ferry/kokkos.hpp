@@ -60,6 +60,16 @@ struct LoopOn {
   }
 };
 
+/// ParallelFor, for the kernel that `call` names.
+template <class Functor>
+void Loop(const char* call, const Place& place, std::int64_t n, Touches touches, Functor functor) {
+  RequireOperands(call, n, touches);
+  if (n == 0 || RunOnDeviceSpace(place, LoopOn<Functor>{n, functor})) return;
+  const auto gpu = GpuOf(place.stream().device().properties());
+  RunHostCode(place, touches,
+              [gpu, n, range = EachOf<Functor>{std::move(functor)}] { RunOnHost(gpu, n, range); });
+}
+
 }  // namespace detail
 
 /// functor(std::int64_t i) for i from 0 to n - 1, in any order and at once, queued at `place`. The functor is
@@ -71,14 +81,7 @@ struct LoopOn {
 /// std::invalid_argument for n < 0 and, unless n is 0, for a null pointer in `touches`. Any thread may call.
 template <class Functor>
 void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor functor) {
-  detail::RequireCount("ParallelFor", n);
-  if (n == 0) return;
-  detail::RequirePointers("ParallelFor", touches);
-  if (detail::RunOnDeviceSpace(place, detail::LoopOn<Functor>{n, functor})) return;
-  const auto gpu = detail::GpuOf(place.stream().device().properties());
-  detail::RunHostCode(place, touches, [gpu, n, range = detail::EachOf<Functor>{std::move(functor)}] {
-    detail::RunOnHost(gpu, n, range);
-  });
+  detail::Loop("ParallelFor", place, n, touches, std::move(functor));
 }
 
 /// body(space), with the Kokkos execution space of `place`, for what a loop does not say: teams, reductions,

@@ -52,19 +52,24 @@ struct PausedPool {
     CHECK(report.misuse == std::vector<std::string>{});
     CHECK(report.leaks == std::vector<std::string>{});
   }
+  /// The pool has a block of the stream, which another thread destroys as soon as the pool orders by it.
+  void EndWhileOrdered(StreamHandle stream) {
+    void* const block = pool->Allocate(kDevice, kBytes, stream);
+    pool->Deallocate(kDevice, block, kBytes, stream);
+    pause->before_order = [this, stream] {
+      other = std::thread([this, stream] { pool->DestroyStream(stream); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    };
+  }
+
   Pause* pause;
   std::optional<PooledDevice> pool;
+  std::thread other;
 };
 
 TEST_CASE_METHOD(PausedPool, "A stream may be destroyed while another thread takes its block from the pool") {
   const StreamHandle a = pool->CreateStream(), b = pool->CreateStream();
-  void* const block = pool->Allocate(kDevice, kBytes, a);
-  pool->Deallocate(kDevice, block, kBytes, a);
-  std::thread other;
-  pause->before_order = [&] {
-    other = std::thread([&] { pool->DestroyStream(a); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  };
+  EndWhileOrdered(a);
   void* const again = pool->Allocate(kDevice, kBytes, b);
   other.join();
   pool->Deallocate(kDevice, again, kBytes, b);
@@ -88,13 +93,7 @@ TEST_CASE_METHOD(PausedPool, "The blocks of a stream that is ending are nobody e
 
 TEST_CASE_METHOD(PausedPool, "A stream may be destroyed while another thread trims the pool") {
   const StreamHandle a = pool->CreateStream();
-  void* const block = pool->Allocate(kDevice, kBytes, a);
-  pool->Deallocate(kDevice, block, kBytes, a);
-  std::thread other;
-  pause->before_order = [&] {
-    other = std::thread([&] { pool->DestroyStream(a); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  };
+  EndWhileOrdered(a);
   pool->Trim();
   other.join();
 }

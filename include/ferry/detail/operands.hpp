@@ -10,13 +10,6 @@
 
 namespace ferry::detail {
 
-/// Throws std::invalid_argument, which names `call`, for n < 0.
-inline void RequireCount(const char* call, std::int64_t n) {
-  if (n < 0)
-    throw std::invalid_argument(std::string("ferry::") + call + ": n is " + std::to_string(n) +
-                                "; it counts elements, and is 0 or more");
-}
-
 /// Throws std::invalid_argument, which names `call`, for a null pointer to more than no bytes.
 inline void RequirePointers(const char* call, std::initializer_list<Touch> touches) {
   int number = 0;
@@ -27,6 +20,14 @@ inline void RequirePointers(const char* call, std::initializer_list<Touch> touch
                                   " of " + std::to_string(touches.size()) +
                                   " is null; take it from place.Read, ReadWrite or Overwrite");
   }
+}
+
+/// The same, and for n < 0.
+inline void RequireOperands(const char* call, std::int64_t n, std::initializer_list<Touch> touches) {
+  if (n < 0)
+    throw std::invalid_argument(std::string("ferry::") + call + ": n is " + std::to_string(n) +
+                                "; it counts elements, and is 0 or more");
+  if (n != 0) RequirePointers(call, touches);
 }
 
 }  // namespace ferry::detail
