@@ -32,7 +32,7 @@ struct Arrays {
       y[i] = between(random);
     }
   }
-  ferry::Blob<float> blob;
+  ferry::Blob<float> blob;  ///< data is x, diff is y
   float *const x = blob.overwrite_cpu_data(), *const y = blob.overwrite_cpu_diff();
 };
 
@@ -43,28 +43,29 @@ void RegisterAll(ferry::Device& host, std::int64_t bytes, const std::string& siz
   const auto arrays = std::make_shared<Arrays>(n, host);
   const int blas_n = static_cast<int>(n);
   float *const x = arrays->x, *const y = arrays->y;
+  ferry::Blob<float>* const blob = &arrays->blob;
   const auto compare = [&](const std::string& what, double required, auto subject, auto reference) {
     bench::Compare(
         what + '/' + size, required, [=, keep = arrays] { subject(); }, reference);
   };
   const std::string of = std::string(" of ") + openblas_get_corename();
   compare(
-      "Axpy, cblas_saxpy" + of, streaming, [=] { ferry::Axpy(cpu, n, 1e-9F, x, y); },
+      "Axpy, cblas_saxpy" + of, streaming, [=] { ferry::Axpy(cpu, 1e-9F, *blob, Diff(*blob)); },
       [=] { cblas_saxpy(blas_n, 1e-9F, x, 1, y, 1); });
   compare(
-      "Scale, cblas_sscal" + of, streaming, [=] { ferry::Scale(cpu, n, -1.F, x); },
+      "Scale, cblas_sscal" + of, streaming, [=] { ferry::Scale(cpu, -1, *blob); },
       [=] { cblas_sscal(blas_n, -1.F, x, 1); });
   compare(
-      "Copy, memcpy", streaming, [=] { ferry::Copy(cpu, n, x, y); },
+      "Copy, memcpy", streaming, [=] { ferry::Copy(cpu, *blob, Diff(*blob)); },
       [=] { std::memcpy(y, x, static_cast<std::size_t>(bytes)); });
   compare(
-      "Asum, cblas_sasum" + of, summing, [=] { benchmark::DoNotOptimize(ferry::Asum(cpu, n, x)); },
+      "Asum, cblas_sasum" + of, summing, [=] { benchmark::DoNotOptimize(ferry::Asum(cpu, *blob)); },
       [=] { benchmark::DoNotOptimize(cblas_sasum(blas_n, x, 1)); });
   compare(
-      "Sumsq, cblas_sdot" + of, summing, [=] { benchmark::DoNotOptimize(ferry::Sumsq(cpu, n, x)); },
+      "Sumsq, cblas_sdot" + of, summing, [=] { benchmark::DoNotOptimize(ferry::Sumsq(cpu, *blob)); },
       [=] { benchmark::DoNotOptimize(cblas_sdot(blas_n, x, 1, x, 1)); });
   compare(
-      "Dot, cblas_sdot" + of, summing, [=] { benchmark::DoNotOptimize(ferry::Dot(cpu, n, x, y)); },
+      "Dot, cblas_sdot" + of, summing, [=] { benchmark::DoNotOptimize(ferry::Dot(cpu, *blob, Diff(*blob))); },
       [=] { benchmark::DoNotOptimize(cblas_sdot(blas_n, x, 1, y, 1)); });
 }
 
@@ -83,9 +84,9 @@ void PrintErrors(ferry::Device& host) {
     std::printf("%-28s relative error %.1Le of 16 Mi floats, at most 1.2e-07\n", what,
                 std::fabs((sum - exact) / exact));
   };
-  print("Asum", ferry::Asum(cpu, n, a.x), asum);
+  print("Asum", ferry::Asum(cpu, a.blob), asum);
   print("  cblas_sasum", cblas_sasum(n, a.x, 1), asum);
-  print("Sumsq", ferry::Sumsq(cpu, n, a.x), sumsq);
+  print("Sumsq", ferry::Sumsq(cpu, a.blob), sumsq);
   print("  cblas_sdot", cblas_sdot(n, a.x, 1, a.x, 1), sumsq);
 }
 

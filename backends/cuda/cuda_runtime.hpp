@@ -62,6 +62,7 @@ struct CudaRuntime {
   static Error EventRecord(Event event, Stream on) noexcept { return cudaEventRecord(event, on); }
   static Error EventDestroy(Event event) noexcept { return cudaEventDestroy(event); }
   static Error EventSynchronize(Event event) noexcept { return cudaEventSynchronize(event); }
+  static Error EventQuery(Event event) noexcept { return cudaEventQuery(event); }
   static Error StreamWaitEvent(Stream on, Event event) noexcept { return cudaStreamWaitEvent(on, event, 0); }
 
   static Error Malloc(void** ptr, std::size_t bytes) noexcept { return cudaMalloc(ptr, bytes); }
@@ -139,6 +140,7 @@ inline CudaRuntime::Error CudaRuntime::Describe(int index, DeviceProperties& pro
   properties.unified =
       gpu::Unified(device.pageableMemoryAccessUsesHostPageTables != 0, device.concurrentManagedAccess != 0);
   properties.main_stream = StreamHandle{reinterpret_cast<std::uintptr_t>(cudaStreamLegacy)};
+  properties.thread_stream = StreamHandle{reinterpret_cast<std::uintptr_t>(cudaStreamPerThread)};
   return cudaSuccess;
 }
 

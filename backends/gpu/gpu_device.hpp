@@ -138,6 +138,14 @@ class GpuDevice final : public Device {
     Check("EventSynchronize", AwaitOnHost(event));
   }
 
+  bool Reached(EventHandle event) noexcept override {
+    const IfPossible current(properties_.index);
+    const RelaxedCapture<Runtime> relaxed;
+    const Error error = Runtime::EventQuery(Queues<Runtime>::Native(event));
+    Ignore(error);
+    return error == Runtime::kSuccess;
+  }
+
   std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
                                            StreamHandle on) override {
     const Current current(*this);

@@ -21,7 +21,9 @@ namespace ferry::gpu {
 ///                  StreamSynchronize. An allocation that gives a null pointer is out of memory.
 ///   Free           takes what Malloc, MallocManaged and MallocAsync made, when no work uses it any more.
 ///   GetLastError   forgets the calling thread's last error.
-///   StreamQuery    asks whether all work is done; kNotReady, which is no error, says that it is not.
+///   StreamQuery    and EventQuery ask whether the work is done; kNotReady, which is no error, says that it
+///   is
+///                  not.
 ///   ContextIsActive  says whether the program has used a device; it does not make a context there.
 ///   KeepFreedMemory  makes the pool behind MallocAsync keep what is freed; GiveUpFreedMemory gives that back
 ///                  to the system, once the work of all streams is done. Called where there are memory_pools.
@@ -90,6 +92,7 @@ concept GpuRuntime = requires(
                        { R::EventRecord(event, stream) } -> std::same_as<typename R::Error>;
                        { R::EventDestroy(event) } -> std::same_as<typename R::Error>;
                        { R::EventSynchronize(event) } -> std::same_as<typename R::Error>;
+                       { R::EventQuery(event) } -> std::same_as<typename R::Error>;
                      };
 
 }  // namespace ferry::gpu

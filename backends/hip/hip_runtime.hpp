@@ -59,6 +59,7 @@ struct HipRuntime {
   static Error EventRecord(Event event, Stream on) noexcept { return hipEventRecord(event, on); }
   static Error EventDestroy(Event event) noexcept { return hipEventDestroy(event); }
   static Error EventSynchronize(Event event) noexcept { return hipEventSynchronize(event); }
+  static Error EventQuery(Event event) noexcept { return hipEventQuery(event); }
   static Error StreamWaitEvent(Stream on, Event event) noexcept { return hipStreamWaitEvent(on, event, 0); }
 
   static Error Malloc(void** ptr, std::size_t bytes) noexcept { return hipMalloc(ptr, bytes); }
@@ -130,6 +131,7 @@ inline HipRuntime::Error HipRuntime::Describe(int index, DeviceProperties& prope
       gpu::Unified(device.integrated != 0 || device.pageableMemoryAccessUsesHostPageTables != 0,
                    device.concurrentManagedAccess != 0);
   properties.main_stream = StreamHandle{};  // hipStreamLegacy is not known before HIP 6.2
+  properties.thread_stream = StreamHandle{reinterpret_cast<std::uintptr_t>(hipStreamPerThread)};
   return hipSuccess;
 }
 

@@ -174,7 +174,7 @@ Error Machine::LocateTouch(const Call& call, const Touch& touch, int device, std
   const bool rest = touch.bytes == Touch::kRest;
   if (const Error error = Locate(call, touch.ptr, rest ? 1 : touch.bytes, block)) return error;
   if (block == nullptr)
-    return options.unified ? SimRuntime::kSuccess
+    return Unified(device) ? SimRuntime::kSuccess
                            : Misuse(call, "touches memory that is neither a device's, pinned nor managed");
   if (block->kind == MemoryKind::kDevice && block->device != device)
     return Misuse(call, "memory of another device, made by " + block->made.text());

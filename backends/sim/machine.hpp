@@ -103,6 +103,8 @@ class Machine {
   void WaitFor(const Point& point, Lock& lock);
   void WaitForAll(std::optional<int> device, Lock& lock);
   void RunUntil(const Position& target, Lock& lock);
+  /// What comes before the target, as far as no kernel does.
+  void RunWithoutKernels(const Position& target, Lock& lock);
   /// Runs something that the queue's next work needs, or that work, so that who asks again and again sees an
   /// end.
   void Advance(const std::shared_ptr<Queue>& queue, Lock& lock);
@@ -134,6 +136,9 @@ class Machine {
   /// As with CUDA, all devices' main streams have one handle, and all threads' default streams another.
   static constexpr std::uintptr_t kMainHandle = 1;
   bool Has(int device) const { return device >= 0 && static_cast<std::size_t>(device) < devices.size(); }
+  bool Unified(int device) const {
+    return options.unified || device >= options.devices - options.unified_devices;
+  }
   int device_count();
   std::size_t device_memory() const { return options.memory != 0 ? options.memory : host_memory_; }
 

@@ -211,6 +211,14 @@ void Machine::Advance(const std::shared_ptr<Queue>& queue, Lock& lock) {
   if (!running_) RunFront(NeededFor({queue, queue->done + 1}), lock);
 }
 
+void Machine::RunWithoutKernels(const Position& target, Lock& lock) {
+  while (!running_ && !target.Reached()) {
+    const auto queue = NeededFor(target);
+    if (queue->ops.front().kind == OpKind::kKernel) return;
+    RunFront(queue, lock);
+  }
+}
+
 void Machine::RunEarly(Early which, Lock& lock) {
   if (order_ == Order::kLate) return;
   while (!running_ && (order_ == Order::kEarly || Random() % 4 != 0)) {

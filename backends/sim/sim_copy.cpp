@@ -21,7 +21,7 @@ bool OnDevice(const Block* block) { return block != nullptr && block->kind == Me
 bool Fits(const Block* dst, const Block* src, SimRuntime::Direction direction) {
   const auto fits = [](const Block* block, bool device) {
     const bool either =
-        block == nullptr ? machine().options.unified && device : block->kind == MemoryKind::kManaged;
+        block == nullptr ? machine().Unified(CurrentDevice()) && device : block->kind == MemoryKind::kManaged;
     return either || OnDevice(block) == device;
   };
   return fits(dst, direction != SimRuntime::kDeviceToHost) &&
@@ -38,9 +38,10 @@ void AddUse(Op& op, Block* block, const void* ptr, std::size_t bytes, bool write
   op.uses.push_back({block, first, first + bytes, writes});
 }
 
-Error LocateOnCurrent(const Call& call, const void* ptr, std::size_t bytes, Block*& found) {
+Error LocateOnCurrent(const Call& call, const void* ptr, std::size_t bytes, Block*& found,
+                      bool or_peer = false) {
   const Error error = machine().Locate(call, ptr, bytes, found);
-  if (error == kSuccess && OnDevice(found) && found->device != CurrentDevice())
+  if (error == kSuccess && OnDevice(found) && found->device != CurrentDevice() && !or_peer)
     return machine().Misuse(call, "memory of another device, made by " + found->made.text());
   return error;
 }
@@ -55,7 +56,7 @@ SimRuntime::Error SimRuntime::MemcpyAsync(void* dst, const void* src, std::size_
     if (bytes == 0 && machine().options.zero_bytes) return kSuccess;
     Block *to = nullptr, *from = nullptr;
     if (const Error error = LocateOnCurrent(call, dst, bytes, to)) return error;
-    if (const Error error = LocateOnCurrent(call, src, bytes, from)) return error;
+    if (const Error error = LocateOnCurrent(call, src, bytes, from, machine().options.peers)) return error;
     if (!Fits(to, from, direction)) return machine().Misuse(call, "wrong direction");
     if (Overlap(dst, src, bytes)) return machine().Misuse(call, "source and destination overlap");
     ++machine().report.copies;
@@ -92,7 +93,7 @@ SimRuntime::Error SimRuntime::MemsetAsync(void* dst, int value, std::size_t byte
     if (queue == nullptr) return kInvalidHandle;
     Block* block = nullptr;
     if (const Error error = LocateOnCurrent(call, dst, bytes, block)) return error;
-    if (block == nullptr && !machine().options.unified)
+    if (block == nullptr && !machine().Unified(CurrentDevice()))
       return machine().Misuse(call, "memory that is not the device's");
     void* const target = machine().memory.Reach(block, dst);
     const auto fill = [=] {

@@ -79,8 +79,11 @@ SimRuntime::Error SimRuntime::Describe(int index, DeviceProperties& properties) 
     properties.memory = machine().device_memory();
     properties.wavefront = options.wavefront;
     properties.memory_pools = options.memory_pools;
-    properties.unified = options.unified;
+    properties.unified = machine().Unified(index);
+    for (int peer = 0; options.peers && peer < options.devices; ++peer)
+      if (peer != index && !machine().Unified(peer)) properties.peers.push_back(peer);
     properties.main_stream = StreamHandle{Machine::kMainHandle};
+    properties.thread_stream = kPerThreadStream;
     properties.launch = LaunchHostCode;
     return kSuccess;
   });
@@ -244,6 +247,17 @@ SimRuntime::Error SimRuntime::EventSynchronize(Event event) {
     ++machine().report.host_waits;
     machine().WaitFor(*point, lock);
     machine().Release();
+    return kSuccess;
+  });
+}
+SimRuntime::Error SimRuntime::EventQuery(Event event) {
+  return Enter(__func__, Faults::kQuery, [&](const Call& call, Lock& lock) {
+    const auto point = machine().PointOf(call, Number(event));
+    if (!point) return kInvalidHandle;
+    if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
+    machine().RunWithoutKernels(point->position, lock);
+    if (!point->position.Reached()) return kNotReady;
+    point->before.ShowToHost();
     return kSuccess;
   });
 }

@@ -67,6 +67,7 @@ struct SimRuntime {
   static Error EventRecord(Event event, Stream on);
   static Error EventDestroy(Event event);
   static Error EventSynchronize(Event event);
+  static Error EventQuery(Event event);  ///< kNotReady before it is reached; runs no kernel
 };
 
 }  // namespace ferry::sim

@@ -5,7 +5,8 @@
 #include <cublas_v2.h>
 
 #include "bench/cuda/gpu.hpp"
-#include "ferry/synced_memory.hpp"
+#include "ferry/array.hpp"
+#include "ferry/detail/kernel_place.hpp"
 
 namespace {
 
@@ -28,14 +29,14 @@ struct Blas {
 };
 
 int Kernels(int argc, char** argv, ferry::Device& gpu) {
-  const Place place = Place::On(ferry::Stream::Main(gpu));
-  if (place.side() == ferry::Side::kCpu) return 4;  // which the warning explains
+  const Place place(gpu);
+  if (ferry::detail::KernelPlace(place)->side() == ferry::Side::kCpu) return 4;  // which the warning explains
   const cudaStream_t native = ferry::cuda::Native(place.stream());
-  ferry::SyncedMemory x_memory(kBytes, gpu), y_memory(kBytes, gpu);
-  Set(place, kElements, 1.F, place.Overwrite<float>(x_memory));
-  Set(place, kElements, 1.F, place.Overwrite<float>(y_memory));
-  const auto* const x = place.Read<float>(x_memory);
-  auto* const y = place.ReadWrite<float>(y_memory);
+  ferry::Array<float> x_array(kElements, gpu), y_array(kElements, gpu);
+  Set(place, 1, x_array);
+  Set(place, 1, y_array);
+  const float* const x = place.Read(x_array).data();
+  float* const y = place.ReadWrite(y_array).data();
   const Blas blas(native);
   constexpr int kCount = static_cast<int>(kElements);
   static const float alpha = 0.5F;
@@ -47,10 +48,10 @@ int Kernels(int argc, char** argv, ferry::Device& gpu) {
     place.stream().Synchronize();
   };
   const auto axpy = [&] {
-    Axpy(place, kElements, alpha, x, y);
+    Axpy(place, alpha, x_array, y_array);
     place.stream().Synchronize();
   };
-  const auto asum = [&] { benchmark::DoNotOptimize(Asum(place, kElements, x)); };
+  const auto asum = [&] { benchmark::DoNotOptimize(Asum(place, x_array)); };
   const std::string size = '/' + bench::Text(kBytes);
   bench::Compare("Axpy, a copy with as much traffic" + size, kRequired, axpy, [&] { copy(kBytes * 3 / 2); });
   bench::Compare("Axpy, cublasSaxpy" + size, kRequired, axpy, [&] {

@@ -12,22 +12,7 @@ bool Untouched(const SyncedMemory* memory) {
 /// Where the bytes are.
 Place Home(const SyncedMemory& memory) {
   Device& device = memory.device();
-  return Holds(memory.head(), Side::kGpu) ? Place::On(Stream::Main(device)) : Place::Cpu(device);
-}
-
-template <class T>
-double Sum(double (*kernel)(const Place&, std::int64_t, const T*), const SyncedMemory* memory,
-           std::int64_t count) {
-  if (Untouched(memory)) return 0;
-  const Place place = Home(*memory);
-  return kernel(place, count, place.Read<T>(*memory));
-}
-
-template <class T>
-void ScaleIn(SyncedMemory* memory, std::int64_t count, T factor) {
-  if (Untouched(memory)) return;
-  const Place place = Home(*memory);
-  Scale(place, count, factor, place.ReadWrite<T>(*memory));
+  return Holds(memory.head(), Side::kGpu) ? Place(device) : Place::Cpu(device);
 }
 
 }  // namespace
@@ -37,46 +22,44 @@ void Blob<T>::Update()
   requires Real<T>
 {
   if (Untouched(diff_.get())) return;
-  const Place place = Home(Untouched(data_.get()) ? *diff_ : *data_);
-  const T* const diff = place.Read<T>(*diff_);
-  Axpy(place, count_, T{-1}, diff, place.ReadWrite<T>(*data_));
+  Axpy(Home(Untouched(data_.get()) ? *diff_ : *data_), T{-1}, Diff(*this), *this);
 }
 
 template <class T>
 double Blob<T>::asum_data() const
   requires Real<T>
 {
-  return Sum(Asum<T>, data_.get(), count_);
+  return Untouched(data_.get()) ? 0 : Asum(Home(*data_), *this);
 }
 template <class T>
 double Blob<T>::asum_diff() const
   requires Real<T>
 {
-  return Sum(Asum<T>, diff_.get(), count_);
+  return Untouched(diff_.get()) ? 0 : Asum(Home(*diff_), Diff(*this));
 }
 template <class T>
 double Blob<T>::sumsq_data() const
   requires Real<T>
 {
-  return Sum(Sumsq<T>, data_.get(), count_);
+  return Untouched(data_.get()) ? 0 : Sumsq(Home(*data_), *this);
 }
 template <class T>
 double Blob<T>::sumsq_diff() const
   requires Real<T>
 {
-  return Sum(Sumsq<T>, diff_.get(), count_);
+  return Untouched(diff_.get()) ? 0 : Sumsq(Home(*diff_), Diff(*this));
 }
 template <class T>
 void Blob<T>::scale_data(T factor)
   requires Real<T>
 {
-  ScaleIn(data_.get(), count_, factor);
+  if (!Untouched(data_.get())) Scale(Home(*data_), factor, *this);
 }
 template <class T>
 void Blob<T>::scale_diff(T factor)
   requires Real<T>
 {
-  ScaleIn(diff_.get(), count_, factor);
+  if (!Untouched(diff_.get())) Scale(Home(*diff_), factor, Diff(*this));
 }
 
 #define FERRY_INSTANTIATE(T)                   \

@@ -162,6 +162,14 @@ void CheckedDevice::HostWait(EventHandle event) {
   next().HostWait(event);
 }
 
+bool CheckedDevice::Reached(EventHandle event) noexcept try {
+  RequireKnown("Reached", event);
+  return next().Reached(event);
+} catch (const std::exception& error) {
+  LogError(error);
+  return false;
+}
+
 std::optional<EventHandle> CheckedDevice::CopyAndRecord(CopyKind kind, void* dst, const void* src,
                                                         std::size_t bytes, StreamHandle on) {
   RequireCopy("CopyAndRecord", kind, dst, src, bytes, on);

@@ -1,81 +1,81 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <type_traits>
 
-#include "ferry/detail/operands.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
 
-namespace ferry {
+namespace ferry::detail {
 namespace {
 
 template <class T>
 struct SetTo {
   T value;
-  T* x;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i) const { x[i] = value; }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, T* x) const { x[i] = value; }
 };
 
 template <class T>
 struct ScaleBy {
   T alpha;
-  T* x;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i) const { x[i] *= alpha; }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, T* x) const { x[i] *= alpha; }
 };
 
 template <class T>
 struct AddScaled {
   T alpha;
-  const T* x;
-  T* y;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i) const { y[i] += alpha * x[i]; }
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const T* x, T* y) const {
+    y[i] += alpha * x[i];
+  }
 };
 
 template <class T>
 struct AddBothScaled {
-  T alpha;
-  const T* x;
-  T beta;
-  T* y;
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i) const { y[i] = alpha * x[i] + beta * y[i]; }
+  T alpha, beta;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const T* x, T* y) const {
+    y[i] = alpha * x[i] + beta * y[i];
+  }
 };
 
 }  // namespace
 
 template <class T>
-void Set(const Place& place, std::int64_t n, T value, T* x) {
-  detail::Loop("Set", place, n, {{x, n}}, SetTo<T>{value, x});
+void Set(const At& at, T value, const Operand<T>& x) {
+  ParallelFor(at, x.count(), x, SetTo<T>{value});
 }
 
-template <class T>
-void Copy(const Place& place, std::int64_t n, const T* x, T* y) {
-  detail::RequireOperands("Copy", n, {{x, n}, {y, n}});
-  if (n == 0 || x == y) return;
-  const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
-  if (place.side() == Side::kCpu)
-    std::memcpy(y, x, bytes);
+void CopyBytes(const At& at, const Operand<const std::byte>& x, const Operand<std::byte>& y) {
+  if (x.count() == 0) return;
+  const Request requests[] = {x.request(), y.request()};
+  void* ptrs[2];
+  TakeAt(at.place(), requests, ptrs);
+  const auto [from, to] = ptrs;
+  if (from == to) return;
+  const auto bytes = static_cast<std::size_t>(x.count());
+  if (at.place().side() == Side::kCpu)
+    std::memcpy(to, from, bytes);
   else  // has engines for it, which no kernel beats
-    place.stream().device().Copy(CopyKind::kDeviceToDevice, y, x, bytes, place.stream().handle());
+    at.place().device().Copy(CopyKind::kDeviceToDevice, to, from, bytes, at.place().stream().handle());
 }
 
 template <Real T>
-void Scale(const Place& place, std::int64_t n, T alpha, T* x) {
-  detail::Loop("Scale", place, n, {{x, n}}, ScaleBy<T>{alpha, x});
+void Scale(const At& at, T alpha, const Operand<T>& x) {
+  ParallelFor(at, x.count(), x, ScaleBy<T>{alpha});
 }
 
 template <Real T>
-void Axpy(const Place& place, std::int64_t n, T alpha, const T* x, T* y) {
-  detail::Loop("Axpy", place, n, {{x, n}, {y, n}}, AddScaled<T>{alpha, x, y});
+void Axpy(const At& at, T alpha, const Operand<const T>& x, const Operand<T>& y) {
+  RequireSameCount("Axpy", {"x", x.part()}, {"y", y.part()});
+  ParallelFor(at, x.count(), x, y, AddScaled<T>{alpha});
 }
 
 template <Real T>
-void Axpby(const Place& place, std::int64_t n, T alpha, const T* x, T beta, T* y) {
-  detail::Loop("Axpby", place, n, {{x, n}, {y, n}}, AddBothScaled<T>{alpha, x, beta, y});
+void Axpby(const At& at, T alpha, const Operand<const T>& x, T beta, const Operand<T>& y) {
+  RequireSameCount("Axpby", {"x", x.part()}, {"y", y.part()});
+  ParallelFor(at, x.count(), x, y, AddBothScaled<T>{alpha, beta});
 }
 
-#define FERRY_INSTANTIATE(T)                            \
-  template void Set(const Place&, std::int64_t, T, T*); \
-  template void Copy(const Place&, std::int64_t, const T*, T*)
+#define FERRY_INSTANTIATE(T) template void Set(const At&, T, const Operand<T>&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 FERRY_INSTANTIATE(bool);
@@ -96,12 +96,12 @@ FERRY_INSTANTIATE(unsigned long);
 FERRY_INSTANTIATE(unsigned long long);
 #undef FERRY_INSTANTIATE
 
-#define FERRY_INSTANTIATE(T)                                       \
-  template void Scale(const Place&, std::int64_t, T, T*);          \
-  template void Axpy(const Place&, std::int64_t, T, const T*, T*); \
-  template void Axpby(const Place&, std::int64_t, T, const T*, T, T*)
+#define FERRY_INSTANTIATE(T)                                                    \
+  template void Scale(const At&, T, const Operand<T>&);                         \
+  template void Axpy(const At&, T, const Operand<const T>&, const Operand<T>&); \
+  template void Axpby(const At&, T, const Operand<const T>&, T, const Operand<T>&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE
 
-}  // namespace ferry
+}  // namespace ferry::detail

@@ -9,7 +9,7 @@
 #include "ferry/error.hpp"
 #include "ferry/kokkos.hpp"
 
-namespace ferry {
+namespace ferry::detail {
 namespace {
 
 /// BLAS counts in int; so do the vendors' libraries.
@@ -42,41 +42,67 @@ void HostGemm(CBLAS_TRANSPOSE transpose_a, CBLAS_TRANSPOSE transpose_b, Sizes si
        size.n);
 }
 
+void RequireSize(const char* name, const Part& part, const char* dims, std::int64_t rows,
+                 std::int64_t columns) {
+  if (part.count == rows * columns) return;
+  throw ShapeError(std::string("ferry::Gemm: ") + name + " (" + LabelOf(part) + ") has " +
+                   std::to_string(part.count) + " elements; " + dims + " = " + std::to_string(rows) + " x " +
+                   std::to_string(columns) + " needs " + std::to_string(rows * columns));
+}
+
+/// Partial overlaps are refused with the operands.
+void RequireApart(const char* name, const Request& a, const Request& c) {
+  if (a.memory != c.memory || a.range.bytes == 0 || a.range.first != c.range.first) return;
+  throw std::invalid_argument(std::string("ferry::Gemm: c is ") + name +
+                              ", and is written while that is read; give it elements of its own");
+}
+
 /// All that is left of C = ... + beta * C without a product.
 template <class T>
-void ScaleOrClear(const Place& place, std::int64_t n, T beta, T* c) {
+void ScaleOrClear(const At& at, T beta, const Part& c) {
   if (beta == 0)
-    Set(place, n, T{0}, c);
+    detail::Set(at, T{0}, Operand<T>(c, Access::kOverwrite));
   else
-    Scale(place, n, beta, c);
+    detail::Scale(at, beta, Operand<T>(c, Access::kReadWrite));
 }
 
 }  // namespace
 
 template <Real T>
-void Gemm(const Place& place, Transpose transpose_a, Transpose transpose_b, std::int64_t m, std::int64_t n,
-          std::int64_t k, T alpha, const T* a, const T* b, T beta, T* c) {
+void Gemm(const At& at, const GemmSizes& sizes, T alpha, const Operand<const T>& a, const Operand<const T>& b,
+          T beta, const Part& c) {
+  const auto [transpose_a, transpose_b, m, n, k] = sizes;
   const Sizes size = CheckedSizes(m, n, k);
+  RequireSize("a", a.part(), "m x k", m, k);
+  RequireSize("b", b.part(), "k x n", k, n);
+  RequireSize("c", c, "m x n", m, n);
   if (m == 0 || n == 0) return;
-  detail::RequirePointers("Gemm", {{a, m * k}, {b, k * n}, {c, m * n}});
-  if (k == 0) return ScaleOrClear(place, m * n, beta, c);
-  if constexpr (detail::kHasDeviceSpace) {
-    const Stream& on = place.stream();
-    if (place.side() == Side::kGpu && detail::OnDeviceSpace(on.device().properties()))
-      return detail::DeviceGemm(on, transpose_a, transpose_b, size.m, size.n, size.k, alpha, a, b, beta, c);
+  if (k == 0) return ScaleOrClear(at, beta, c);
+  const Operand<T> out(c, beta == 0 ? Access::kOverwrite : Access::kReadWrite);
+  RequireApart("a", a.request(), out.request());
+  RequireApart("b", b.request(), out.request());
+  const Taken<Operand<const T>, Operand<const T>, Operand<T>> taken(at, a, b, out);
+  const Place& place = taken.place();
+  const T *const x = taken.template get<0>(), *const y = taken.template get<1>();
+  T* const z = taken.template get<2>();
+  if constexpr (kHasDeviceSpace) {
+    if (place.side() == Side::kGpu && OnDeviceSpace(place.device().properties()))
+      return DeviceGemm(place.stream(), transpose_a, transpose_b, size.m, size.n, size.k, alpha, x, y, beta,
+                        z);
   }
   const auto cblas = [](Transpose t) { return t == Transpose::kNo ? CblasNoTrans : CblasTrans; };
-  detail::RunHostCode(place, {{a, m * k}, {b, k * n}, {c, m * n}},
-                      [=, op_a = cblas(transpose_a), op_b = cblas(transpose_b)] {
-                        HostGemm(op_a, op_b, size, alpha, a, b, beta, c);
-                      });
+  RunHostCode(
+      place, [&] { return taken.Touches(); },
+      [=, op_a = cblas(transpose_a), op_b = cblas(transpose_b)] {
+        HostGemm(op_a, op_b, size, alpha, x, y, beta, z);
+      });
 }
 
-#define FERRY_INSTANTIATE(T)                                                                          \
-  template void Gemm(const Place&, Transpose, Transpose, std::int64_t, std::int64_t, std::int64_t, T, \
-                     const T*, const T*, T, T*)
+#define FERRY_INSTANTIATE(T)                                                                              \
+  template void Gemm(const At&, const GemmSizes&, T, const Operand<const T>&, const Operand<const T>&, T, \
+                     const Part&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE
 
-}  // namespace ferry
+}  // namespace ferry::detail

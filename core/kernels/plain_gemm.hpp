@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
 
 namespace ferry::detail {
@@ -12,12 +13,9 @@ template <class T>
 struct PlainGemm {
   Transpose transpose_a, transpose_b;
   std::int64_t m, n, k;
-  T alpha;
-  const T *a, *b;
-  T beta;
-  T* c;
+  T alpha, beta;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const T* a, const T* b, T* c) const {
     const std::int64_t row = i / n, column = i % n;
     double sum = 0;
     for (std::int64_t l = 0; l < k; ++l)

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/kernels/block_sum.hpp"
-#include "ferry/detail/operands.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
 
-namespace ferry {
+namespace ferry::detail {
 namespace {
 
 template <class Term>
@@ -24,7 +26,7 @@ struct AddTerm {
 
 /// On a device of Kokkos' own: neighbouring threads take neighbouring terms.
 template <class Term>
-struct ReduceOn {
+struct AddOn {
   std::int64_t n;
   Term term;
   double* total;
@@ -38,29 +40,37 @@ struct ReduceOn {
 
 template <class Term>
 double TotalOnHost(std::optional<int> gpu, std::int64_t n, const Term& term) {
-  using Sums = detail::BlockSums<Term>;
+  using Sums = BlockSums<Term>;
   const std::int64_t blocks = Sums::Blocks(n);
   std::array<double, 8> few;  // whose sum costs less than to start workers, or to allocate
   if (blocks <= std::ssize(few)) {
-    detail::Run(Sums{term, n, few.data()}, 0, blocks);
+    Run(Sums{term, n, few.data()}, 0, blocks);
     return std::accumulate(few.begin(), few.begin() + blocks, 0.0);
   }
   std::vector<double> sums(static_cast<std::size_t>(blocks));
-  detail::RunOnHost(gpu, blocks, Sums{term, n, sums.data()});
+  RunOnHost(gpu, blocks, Sums{term, n, sums.data()});
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-template <class Term>
-double Total(const char* call, const Place& place, std::int64_t n, Touches touches, const Term& term) {
-  detail::RequireOperands(call, n, touches);
+/// The total of Terms of the operands.
+template <class Term, class... Operands>
+double Total(const At& at, std::int64_t n, const Operands&... operands) {
   if (n == 0) return 0;
+  const Taken<Operands...> taken(at, operands...);
+  const Place& place = taken.place();
+  const Term term = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return Term{taken.template get<I>()...};
+  }
+  (std::index_sequence_for<Operands...>());
   double total = 0;
-  if (detail::RunOnDeviceSpace(place, ReduceOn<Term>{n, term, &total})) return total;
-  const auto gpu = detail::GpuOf(place.stream().device().properties());
+  if (RunOnDeviceSpace(place, AddOn<Term>{n, term, &total})) return total;
+  const auto gpu = GpuOf(place.device().properties());
   if (place.side() == Side::kCpu) return TotalOnHost(gpu, n, term);
   // Shared with the queued work, which still runs if the wait fails.
   const auto result = std::make_shared<double>(0);
-  detail::RunHostCode(place, touches, [gpu, n, term, result] { *result = TotalOnHost(gpu, n, term); });
+  RunHostCode(
+      place, [&] { return taken.Touches(); },
+      [gpu, n, term, result] { *result = TotalOnHost(gpu, n, term); });
   place.stream().Synchronize();
   return *result;
 }
@@ -68,26 +78,27 @@ double Total(const char* call, const Place& place, std::int64_t n, Touches touch
 }  // namespace
 
 template <Real T>
-double Asum(const Place& place, std::int64_t n, const T* x) {
-  return Total("Asum", place, n, {{x, n}}, detail::AbsoluteOf<T>{x});
+double Asum(const At& at, const Operand<const T>& x) {
+  return Total<AbsoluteOf<T>>(at, x.count(), x);
 }
 
 template <Real T>
-double Sumsq(const Place& place, std::int64_t n, const T* x) {
-  return Total("Sumsq", place, n, {{x, n}}, detail::SquareOf<T>{x});
+double Sumsq(const At& at, const Operand<const T>& x) {
+  return Total<SquareOf<T>>(at, x.count(), x);
 }
 
 template <Real T>
-double Dot(const Place& place, std::int64_t n, const T* x, const T* y) {
-  return Total("Dot", place, n, {{x, n}, {y, n}}, detail::ProductOf<T>{x, y});
+double Dot(const At& at, const Operand<const T>& x, const Operand<const T>& y) {
+  RequireSameCount("Dot", {"x", x.part()}, {"y", y.part()});
+  return Total<ProductOf<T>>(at, x.count(), x, y);
 }
 
-#define FERRY_INSTANTIATE(T)                                   \
-  template double Asum(const Place&, std::int64_t, const T*);  \
-  template double Sumsq(const Place&, std::int64_t, const T*); \
-  template double Dot(const Place&, std::int64_t, const T*, const T*)
+#define FERRY_INSTANTIATE(T)                                 \
+  template double Asum(const At&, const Operand<const T>&);  \
+  template double Sumsq(const At&, const Operand<const T>&); \
+  template double Dot(const At&, const Operand<const T>&, const Operand<const T>&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE
 
-}  // namespace ferry
+}  // namespace ferry::detail

@@ -7,107 +7,165 @@
 #include <utility>
 
 #include "core/device/name.hpp"
+#include "core/memory/arrival.hpp"
+#include "core/memory/observe.hpp"
 #include "ferry/log.hpp"
-#include "observe.hpp"
 
 namespace ferry {
+
+using detail::Arrival;
+using detail::Bytes;
+using detail::Call;
+using detail::Dying;
+using detail::StreamId;
+
 namespace {
 
-const char* NameOfGpu(Access access) {
-  return access == Access::kRead        ? "gpu_data"
-         : access == Access::kReadWrite ? "mutable_gpu_data"
-                                        : "overwrite_gpu_data";
+constexpr unsigned kHost = 0, kDevice = 1;
+
+const char* NameOfCall(bool host, Access access) {
+  constexpr const char* kNames[2][3] = {{"gpu_data", "mutable_gpu_data", "overwrite_gpu_data"},
+                                        {"cpu_data", "mutable_cpu_data", "overwrite_cpu_data"}};
+  return kNames[host ? 1 : 0][static_cast<unsigned>(access)];
 }
 
 }  // namespace
 
-/// What an access had to do to its side.
-struct SyncedMemory::Step {
-  Action action = Action::kNone;
-  std::size_t bytes = 0;
-};
-
-/// The memory's lock, and what dies once it is open.
-struct SyncedMemory::Locked {
-  explicit Locked(const SyncedMemory& memory) : lock(memory.mutex_) {}
-  detail::EndedUses ended;
-  std::unique_lock<std::mutex> lock;
-};
-
-SyncedMemory::SyncedMemory(std::size_t size, Device& device)
-    : device_(device),
+SyncedMemory::SyncedMemory(std::size_t size, Device& device, std::string label)
+    : main_(Stream::Main(device).id()),
+      device_(device),
       size_(size),
       capacity_(size),
       unified_(device.properties().unified),
-      main_(Stream::Main(device)),
-      gpu_{unified_ ? MemoryKind::kManaged : MemoryKind::kDevice} {}
+      cpu_{&device, MemoryKind::kPinnedHost},
+      gpu_{&device, unified_ ? MemoryKind::kManaged : MemoryKind::kDevice} {
+  if (!label.empty()) set_label(std::move(label));
+}
 
 SyncedMemory::~SyncedMemory() {
-  Release(cpu_);
-  Release(gpu_);
+  GiveBack(cpu_);
+  GiveBack(gpu_);
+  for (const auto& other : others_) GiveBack(*other);
 }
 
-void* SyncedMemory::Reach(Side side, Access access, const Stream& on) const {
-  RequireOurs(on, NameOfGpu(access));
-  Locked held(*this);
-  sole_ = StreamHandle::kNone;
-  const Head before = head_;
-  Step step;
-  if (size_ != 0) {
-    if (side == Side::kCpu) {
-      // Where the bytes are written anyway: no stream waits for another.
-      const detail::Use* const write = gpu_.uses.LastWrite();
-      step = Arrive(side, access, write != nullptr ? write->on.ToStream() : main_, held);
-      HostArrives(buffer(side), access, held);
-    } else {
-      step = Arrive(side, access, on, held);
-      // The caller's bytes have been read when this returns. A copy on its way to them concerns nobody here.
-      while (cpu_.adopted() && cpu_.uses.LastWrite() == nullptr && HostAwaits(cpu_, Access::kReadWrite, held))
-        continue;
-      // Last, as a write that is noted has made the fast path's note go, and must not fail any more.
-      if (gpu_.uses.Add(access, on, held.ended) != nullptr)
-        gpu_.uses.FoldOrphans([&] { gpu_ready_ = StreamHandle::kNone; }, held.ended);
-    }
-  }
-  Publish(side, access, on);
-  detail::Observe({this, step.bytes, before, side, access, step.action, head_});
-  return buffer(side).ptr;
+void* SyncedMemory::Reach(const Stream* on, Access access, ByteRange range) const {
+  const Bytes bytes = Checked(range, NameOfCall(on == nullptr, access));
+  if (void* const ptr = InPlace(access, on, bytes.first)) return ptr;
+  Arrival arrival(*this, bytes, access, on);
+  Call::Perform({&arrival, 1});
+  return arrival.ptr;
 }
 
-void SyncedMemory::Prefetch(Side side, const Stream& on) const {
-  RequireOurs(on, "Prefetch");
-  Locked held(*this);
-  sole_ = StreamHandle::kNone;
-  if (size_ == 0 || (side == Side::kCpu && head_ != HEAD_AT_GPU)) return;  // no stream has work to start
-  const Head before = head_;
-  const Step step = Arrive(side, Access::kRead, on, held);
-  detail::Observe({this, step.bytes, before, side, Access::kRead, step.action, head_});
+void SyncedMemory::Prefetch(Side side, const Stream& on, ByteRange range) const {
+  Arrival arrival(*this, Checked(range, "Prefetch"), Access::kRead, &on);
+  if (side == Side::kCpu) arrival.space = kHost;
+  arrival.prefetch = true;
+  Call::Perform({&arrival, 1});
 }
 
 void SyncedMemory::async_gpu_push(const Stream& on) {
-  RequireOurs(on, "async_gpu_push");
   if (head() != HEAD_AT_CPU)
-    throw std::logic_error(std::string("SyncedMemory::async_gpu_push: the head is ") + Name(head()) +
+    throw std::logic_error(std::string("SyncedMemory::async_gpu_push: the head") +
+                           (label_ ? " of " + Named() : "") + " is " + Name(head()) +
                            ", and must be HEAD_AT_CPU; Prefetch is for any");
   Prefetch(Side::kGpu, on);
 }
 
-void SyncedMemory::set_cpu_data(void* ptr, Deleter deleter) {
-  Adopt(Side::kCpu, ptr, std::move(deleter), main_);
-}
-void SyncedMemory::set_gpu_data(void* ptr, const Stream& on, Deleter deleter) {
-  Adopt(Side::kGpu, ptr, std::move(deleter), on);
+Bytes SyncedMemory::Checked(ByteRange range, const char* call) const {
+  if (range.first == 0 && range.bytes == ByteRange::kRest) return {};
+  if (range.first > size_ || (range.bytes != ByteRange::kRest && range.bytes > size_ - range.first))
+    throw std::out_of_range("SyncedMemory::" + std::string(call) + ": " +
+                            (range.bytes == ByteRange::kRest ? "all" : std::to_string(range.bytes)) +
+                            " bytes from byte " + std::to_string(range.first) + " on of " + Named() +
+                            ", which has " + std::to_string(size_));
+  const std::size_t bytes = std::min(range.bytes, size_ - range.first);
+  const bool rest = bytes != 0 && bytes == size_ - range.first;
+  return {range.first, rest ? Bytes::kEnd : range.first + bytes};
 }
 
+void SyncedMemory::set_cpu_data(void* ptr, Deleter deleter) {
+  Adopt(kHost, ptr, std::move(deleter), Stream::Main(device_));
+}
+void SyncedMemory::set_gpu_data(void* ptr, const Stream& on, Deleter deleter) {
+  Adopt(SpaceOf(on.device()), ptr, std::move(deleter), on);
+}
+
+void SyncedMemory::Adopt(unsigned space, void* ptr, Deleter deleter, const Stream& on) {
+  const auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument("SyncedMemory::set_" + std::string(space == kHost ? "cpu" : "gpu") +
+                                "_data: the pointer is " + why);
+  };
+  if (ptr == nullptr) refuse("null; give one to " + std::to_string(size_) + " bytes");
+  if (Owns(ptr)) refuse("to bytes that this memory owns and would free; give it bytes of another owner");
+  Arrival written(*this, {}, Access::kOverwrite, space == kHost ? nullptr : &on);
+  Dying dying;
+  detail::UseList uses;
+  if (written.on != nullptr) {
+    uses.Prepare({}, Access::kOverwrite, on, dying);
+    uses.Note({}, Access::kOverwrite, on, dying);
+  }
+  auto owned = deleter ? std::make_unique<Deleter>(std::move(deleter)) : nullptr;
+  Buffer& here = BufferOf(space);
+  // What is given back must not be in use. Where that cannot be seen to, nothing has changed yet.
+  here.kind == MemoryKind::kDevice ? here.uses.EndBefore(Stream::Main(*here.device))
+                                   : here.uses.EndBeforeHost();
+  GiveBack(here);
+  here.ptr = ptr;
+  here.deleter = std::move(owned);
+  here.uses = std::move(uses);
+  capacity_ = size_;
+  ChangeHolders({}, [&](Spaces) { return Spaces{1} << space; });
+  Publish(written);
+}
+
+bool SyncedMemory::Owns(const void* ptr) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto owns = [&](const Buffer& buffer) {
+    if (buffer.allocated == 0 && !buffer.deleter) return false;
+    const auto* const begin = static_cast<const std::byte*>(buffer.ptr);
+    const std::byte* const end = begin + (buffer.deleter ? capacity_ : buffer.allocated);
+    return ptr == begin || (std::less<>()(begin, ptr) && std::less<>()(ptr, end));
+  };
+  return owns(cpu_) || owns(gpu_) ||
+         std::any_of(others_.begin(), others_.end(), [&](const auto& other) { return owns(*other); });
+}
+
+void SyncedMemory::Forget(const Stream& borrowed) {
+  const std::lock_guard lock(mutex_);
+  for (Buffer* buffer : {&cpu_, &gpu_}) buffer->uses.Forget(borrowed);
+  for (const auto& other : others_) other->uses.Forget(borrowed);
+  ForgetReady();
+}
+
+void SyncedMemory::ForgetReady() const noexcept {
+  sole_ = StreamId::kNone;
+  for (auto& ready : gpu_ready_) ready = StreamId::kNone;
+}
+
+Head SyncedMemory::head() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return HeadOf({});
+}
+
+void SyncedMemory::set_label(std::string label) { label_ = std::make_unique<std::string>(std::move(label)); }
+const std::string& SyncedMemory::NoLabel() noexcept {
+  static const std::string none;
+  return none;
+}
+std::string SyncedMemory::Named() const { return label_ != nullptr ? '"' + *label_ + '"' : "a memory"; }
+
 void SyncedMemory::Resize(std::size_t size) {
+  if (size == size_) return;
   RequireRoom(size, "Resize");
-  if (size > size_) {  // what was in place may lack its tail
+  if (size > size_) {
+    const Bytes added{size_, Bytes::kEnd};
+    holders_.Isolate(added);
+    ChangeHolders(added, [](Spaces) { return Spaces{0}; });
+    // What was in place may lack its tail.
     cpu_ready_ = nullptr;
-    gpu_ready_ = StreamHandle::kNone;
-    sole_ = StreamHandle::kNone;
+    ForgetReady();
   }
   size_ = size;
-  for (Buffer* buffer : {&cpu_, &gpu_}) buffer->extent = std::min(buffer->extent, size);
 }
 
 void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest rest) {
@@ -116,7 +174,8 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
     throw std::length_error("SyncedMemory::Assign: " + std::to_string(size) + " bytes of a source that has " +
                             std::to_string(source.size_) + "; its size is the most");
   const bool partly = rest == Rest::kKept && size < size_;
-  if (!partly && (size == 0 || source.head() == UNINITIALIZED)) {
+  const Head head = source.head();
+  if (!partly && (size == 0 || head == UNINITIALIZED)) {
     Resize(0);
     return Resize(size);
   }
@@ -128,171 +187,110 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
     return memory.unified_ && memory.gpu_.adopted();
   };
   const bool on_gpu =
-      &source.device_ == &device_ && Holds(source.head(), Side::kGpu) && !lent(source) && !lent(*this);
-  const Side side = on_gpu ? Side::kGpu : Side::kCpu;
-  const void* const from = side == Side::kGpu ? source.gpu_data(main_) : source.cpu_data();
-  if (partly) Reach(side, Access::kRead, main_);
-  Locked held(*this);
-  sole_ = StreamHandle::kNone;
-  const Head before = head_;
-  Buffer& here = buffer(side);
-  Allocate(here, main_);
-  if (side == Side::kGpu) {
-    here.uses.Add(Access::kOverwrite, main_, held.ended);
-    // If the copy fails, nothing is in place here any more, and these bytes are gone where the cpu's are not.
-    gpu_ready_ = StreamHandle::kNone;
-    if (unified_) cpu_ready_ = nullptr;
-    if (head_ == SYNCED && !unified_) head_ = HEAD_AT_CPU;
-    device_.Copy(CopyKind::kDeviceToDevice, here.ptr, from, size, main_.handle());
+      &source.device_ == &device_ && ferry::Holds(head, Side::kGpu) && !lent(source) && !lent(*this);
+  const auto main = on_gpu ? std::optional(Stream::Main(device_)) : std::nullopt;
+  const Bytes all{0, partly ? size : Bytes::kEnd};
+  const ByteRange wanted{0, size};
+  const void* const from = on_gpu ? source.gpu_data(wanted, *main) : source.cpu_data(wanted);
+  if (void* const here = on_gpu ? nullptr : InPlace(Access::kOverwrite, nullptr, 0)) {
+    std::memcpy(here, from, size);
   } else {
-    while (HostAwaits(here, Access::kOverwrite, held)) continue;
-    std::memcpy(here.ptr, from, size);
+    Arrival target(*this, all, Access::kOverwrite, on_gpu ? &*main : nullptr);
+    target.empty = false;
+    Call::Perform({&target, 1}, [&] {
+      if (on_gpu) return CopyOver(all, from, size, *main);
+      std::memcpy(BufferOf(kHost).ptr, from, size);
+    });
   }
   if (!partly) size_ = size;
-  Publish(side, Access::kOverwrite, main_);
-  detail::Observe({this, 0, before, side, Access::kOverwrite, Action::kNone, head_});
 }
 
-void SyncedMemory::Adopt(Side side, void* ptr, Deleter deleter, const Stream& on) {
-  const auto refuse = [side](const std::string& why) {
-    throw std::invalid_argument(std::string("SyncedMemory::set_") + Name(side) + "_data: the pointer is " +
-                                why);
-  };
-  if (ptr == nullptr) refuse("null; give one to " + std::to_string(size_) + " bytes");
-  if (Owns(ptr)) refuse("to bytes that this memory owns and would free; give it bytes of another owner");
-  RequireOurs(on, "set_gpu_data");
-  detail::UseList uses;
-  if (side == Side::kGpu) uses.Note(on);
-  Buffer& here = buffer(side);
-  // What is given back must not be in use. Where that cannot be seen to, nothing has changed yet.
-  here.kind == MemoryKind::kDevice ? here.uses.EndBefore(main_) : here.uses.EndBeforeHost();
-  Release(here);
-  here.ptr = ptr;
-  here.deleter = std::move(deleter);
-  here.uses = std::move(uses);
-  capacity_ = size_;
-  Publish(side, Access::kOverwrite, on);
+/// If the copy fails, nothing is in place here any more, and these bytes are gone where others have them too.
+void SyncedMemory::CopyOver(Bytes bytes, const void* from, std::size_t size, const Stream& on) const {
+  constexpr Spaces kHere = Spaces{1} << kDevice;
+  Dying dying;
+  gpu_.uses.Note(bytes, Access::kOverwrite, on, dying);
+  ForgetReady();
+  if (unified_)
+    cpu_ready_ = nullptr;
+  else
+    ChangeHolders(bytes, [](Spaces holders) { return holders == kHere ? holders : holders & ~kHere; });
+  device_.Copy(CopyKind::kDeviceToDevice, gpu_.ptr, from, size, on.handle());
 }
 
-bool SyncedMemory::Owns(const void* ptr) const noexcept {
+void SyncedMemory::Release(Side side) { Evict(side == Side::kCpu ? kHost : kDevice); }
+void SyncedMemory::Release(Device& device) { Evict(SpaceOf(device)); }
+
+void SyncedMemory::Evict(unsigned space) {
+  Buffer& here = BufferOf(space);
+  const auto shares = [&](unsigned other) { return other != space && &BufferOf(other) == &here; };
+  if (here.ptr == nullptr || shares(kHost) || shares(kDevice)) return;
+  const Stream main = Stream::Main(DeviceOf(space == kHost ? kDevice : space));
+  {
+    const std::lock_guard lock(mutex_);
+    if (busy_ != 0)
+      throw std::logic_error("SyncedMemory::Release: " + Named() +
+                             " is an operand of a call that is under way");
+  }
+  Arrival home(*this, {}, Access::kRead, &main);
+  home.space = space == kHost ? kDevice : kHost;
+  home.prefetch = true;
+  home.only_of = SharersOf(space);
+  Call::Perform({&home, 1});
   const std::lock_guard lock(mutex_);
-  const auto owns = [&](const Buffer& buffer) {
-    if (buffer.allocated == 0 && !buffer.deleter) return false;
-    const auto* const begin = static_cast<const std::byte*>(buffer.ptr);
-    const std::byte* const end = begin + (buffer.deleter ? capacity_ : buffer.allocated);
-    return ptr == begin || (std::less<>()(begin, ptr) && std::less<>()(ptr, end));
-  };
-  return owns(cpu_) || owns(gpu_);
+  here.kind == MemoryKind::kDevice ? here.uses.EndBefore(Stream::Main(*here.device))
+                                   : here.uses.EndBeforeHost();
+  ForgetReady();
+  if (space == kHost) cpu_ready_ = nullptr;
+  GiveBack(here);
+  ChangeHolders({}, [gone = home.only_of](Spaces holders) { return holders & ~gone; });
 }
 
-/// Sees to it that the bytes are on `side` or on their way there, except a tail that the host must zero. The
-/// head follows at once: whoever comes next must wait for this copy, not make another.
-SyncedMemory::Step SyncedMemory::Arrive(Side side, Access access, const Stream& on, Locked& held) const {
-  Buffer& here = buffer(side);
-  Allocate(here, on);
-  Step step;
-  const Action action = Next(head_, side, access).action;
-  if (action == Action::kCopy) {
-    if (!unified_) step = {Action::kCopy, Transfer(side, on, held)};
-    head_ = With(head_, side);
-  }
-  if (access == Access::kOverwrite || here.extent == size_) return step;
-  if (step.action == Action::kNone) step = {Action::kZero, size_ - here.extent};
-  if (side == Side::kGpu) {
-    FillTail(on, held);
-    head_ = With(head_, side);
-  }
-  return step;
-}
-
-/// One copy is one stream's read of the one buffer and overwrite of the other. Both are noted before
-/// the copy is queued, so that a call that fails half-way is still waited for.
-std::size_t SyncedMemory::Transfer(Side to, const Stream& on, Locked& held) const {
-  Buffer& dst = buffer(to);
-  Buffer& src = to == Side::kCpu ? gpu_ : cpu_;
-  if (src.extent != 0) {
-    detail::Use* const read = src.uses.Add(Access::kRead, on, held.ended);
-    detail::Use* const write = dst.uses.Add(Access::kOverwrite, on, held.ended);
-    // Without its point the copy is waited for like a kernel: with all that is queued behind it.
-    const auto landed = Event::OfCopy(to == Side::kCpu ? CopyKind::kDeviceToHost : CopyKind::kHostToDevice,
-                                      dst.ptr, src.ptr, src.extent, on);
-    if (read != nullptr) read->point = landed;
-    write->point = landed;
-  }
-  return dst.extent = src.extent;
-}
-
-/// Bytes beyond the extent read as zeros; here they become so. Zeros on first read are the case of extent 0.
-void SyncedMemory::FillTail(const Stream& on, Locked& held) const {
-  gpu_.uses.Add(Access::kReadWrite, on, held.ended);
-  device_.Fill(static_cast<std::byte*>(gpu_.ptr) + gpu_.extent, std::byte{0}, size_ - gpu_.extent,
-               on.handle());
-  gpu_.extent = size_;
-}
-
-/// The same for the host, which waits for what must come before its access. A tail is a write, though the
-/// access be a read: it waits for readers too, but only as long as no stream has filled it meanwhile.
-void SyncedMemory::HostArrives(Buffer& here, Access access, Locked& held) const {
-  const auto lacks_tail = [&] { return access != Access::kOverwrite && here.extent < size_; };
-  while (HostAwaits(here, lacks_tail() ? Access::kReadWrite : access, held)) continue;
-  if (!lacks_tail()) return;
-  std::memset(static_cast<std::byte*>(here.ptr) + here.extent, 0, size_ - here.extent);
-  here.extent = size_;
-}
-
-/// Returns whether there was something to wait for; then the lock was open meanwhile, and all may have
-/// changed.
-bool SyncedMemory::HostAwaits(Buffer& buffer, Access access, Locked& held) {
-  const auto awaited = buffer.uses.BeforeHost(access);
-  if (awaited.empty()) return false;
-  held.lock.unlock();
-  for (const auto& use : awaited) use.point.HostWait();
-  held.lock.lock();
-  buffer.uses.Reached(awaited, access, held.ended);
-  return true;
-}
-
-void SyncedMemory::Publish(Side side, Access access, const Stream& on) const {
-  const bool host = side == Side::kCpu, reads = access == Access::kRead;
-  if (access == Access::kOverwrite) buffer(side).extent = size_;
-  head_ = Next(head_, side, access).next;
-  if (host || !reads) cpu_ready_.store(host ? buffer(side).ptr : nullptr, std::memory_order_release);
-  if (!host || !reads) gpu_ready_.store(host ? StreamHandle::kNone : on.handle(), std::memory_order_release);
-  if (!reads) sole_ = host ? StreamHandle::kHost : on.handle();
-}
-
-void SyncedMemory::Allocate(Buffer& buffer, const Stream& on) const {
+/// Of device memory, what is queued on `on` by now comes first. The point after it is recorded at once where
+/// only `bytes` are accessed: else whoever uses others would wait for that access, too.
+void SyncedMemory::Allocate(Buffer& buffer, Bytes bytes, const Stream& on) const {
   if (buffer.ptr != nullptr) return;
-  buffer.uses.Reserve();
-  buffer.ptr = device_.Allocate(buffer.kind, capacity_, on.handle());
+  Dying dying;
+  const bool ordered = buffer.kind == MemoryKind::kDevice;
+  if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, on, dying);
+  buffer.ptr = buffer.device->Allocate(buffer.kind, capacity_, on.handle());
   buffer.allocated = capacity_;
-  if (buffer.kind == MemoryKind::kDevice) buffer.uses.Note(on);
+  if (!ordered) return;
+  const auto made = buffer.uses.Note({}, Access::kOverwrite, on, dying);
+  if (bytes == Bytes{}) return;
+  try {
+    buffer.uses.SetPoint({}, made, Event(on));
+  } catch (const std::exception&) {  // later then
+  }
 }
 
 /// Device memory goes back in a stream's order; memory that the host may touch next, when nothing uses it.
-void SyncedMemory::Release(Buffer& buffer) noexcept {
-  const detail::Use* const first = buffer.uses.First();
-  const Stream on = buffer.adopted() || first == nullptr ? main_ : first->stream();
+void SyncedMemory::GiveBack(Buffer& buffer) noexcept {
+  auto last = buffer.adopted() ? std::nullopt : buffer.uses.Last();
+  if (!last || &last->device() != buffer.device) last = Stream::Main(*buffer.device);
   const bool ended =
-      buffer.kind == MemoryKind::kDevice ? buffer.uses.TryEndBefore(on) : buffer.uses.TryEndBeforeHost();
-  if (!ended) return Abandon(buffer, on);
-  if (buffer.allocated != 0) device_.Deallocate(buffer.kind, buffer.ptr, buffer.allocated, on.handle());
-  if (buffer.deleter) buffer.deleter(buffer.ptr);
+      buffer.kind == MemoryKind::kDevice ? buffer.uses.TryEndBefore(*last) : buffer.uses.TryEndBeforeHost();
+  if (!ended) return Abandon(buffer, *last);
+  if (buffer.allocated != 0)
+    buffer.device->Deallocate(buffer.kind, buffer.ptr, buffer.allocated, last->handle());
+  if (buffer.deleter) (*buffer.deleter)(buffer.ptr);
+  buffer.deleter.reset();
   buffer.allocated = 0;
+  buffer.ptr = nullptr;
 }
 
 /// For bytes that streams under graph capture may still use: the device knows when its own are free. Nobody
 /// knows that of adopted ones, so that their deleter is not called.
 void SyncedMemory::Abandon(Buffer& buffer, const Stream& on) noexcept try {
   if (buffer.adopted()) {
-    Log(LogLevel::kError, "a memory ends while a stream under graph capture may still use the " +
+    Log(LogLevel::kError, Named() + " ends while a stream under graph capture may still use the " +
                               std::to_string(size_) + " bytes that it was given" +
                               (buffer.deleter ? ": their deleter is not called" : ""));
     return;
   }
   auto users = buffer.uses.Streams();
   users.insert(users.begin(), on.handle());
-  device_.Abandon(buffer.kind, buffer.ptr, buffer.allocated, users);
+  buffer.device->Abandon(buffer.kind, buffer.ptr, buffer.allocated, users);
 } catch (const std::bad_alloc&) {  // the block is lost, which harms nobody else
 }
 
@@ -301,13 +299,6 @@ void SyncedMemory::RequireRoom(std::size_t size, const char* call) const {
     throw std::length_error(std::string("SyncedMemory::") + call + ": " + std::to_string(size) +
                             " bytes in a capacity of " + std::to_string(capacity_) +
                             ", which is the most; make a larger memory");
-}
-
-void SyncedMemory::RequireOurs(const Stream& on, const char* call) const {
-  if (&on.device() != &device_)
-    throw std::invalid_argument(std::string("SyncedMemory::") + call + ": the stream is of the device " +
-                                Name(on.device()) + ", the memory of another, " + Name(device_) +
-                                "; give a stream of the memory's device");
 }
 
 }  // namespace ferry

@@ -3,26 +3,67 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
+#include "core/device/name.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry::detail {
 namespace {
+
+EventHandle HandleOf(const Use& use) noexcept { return use.point ? use.point->handle() : EventHandle{}; }
+
+bool Before(const Use& a, const Use& b) noexcept {
+  return std::pair(a.on.id(), HandleOf(a)) < std::pair(b.on.id(), HandleOf(b));
+}
+bool SameWork(const Use& a, const Use& b) noexcept {
+  return a.on.id() == b.on.id() && HandleOf(a) == HandleOf(b);
+}
+
+/// The write that comes first among the uses, or null.
+template <class Uses>
+auto Write(Uses& uses) noexcept {
+  return uses.empty() || !uses.front().writes ? nullptr : &uses.front();
+}
+/// Where a stream's read is among the others, or belongs.
+template <class Uses>
+auto FindRead(Uses& uses, StreamId on) noexcept {
+  return std::lower_bound(uses.begin() + (Write(uses) != nullptr ? 1 : 0), uses.end(), on,
+                          [](const Use& use, StreamId id) { return use.on.id() < id; });
+}
+template <class Uses>
+auto Read(Uses& uses, StreamId on) noexcept {
+  const auto read = FindRead(uses, on);
+  return read == uses.end() || read->on.id() != on ? nullptr : &*read;
+}
+
+/// The point after a use's work as it is known by now; nothing where none of it can be left.
+std::optional<Event> PointOf(const Use& use, Dying& dying) {
+  if (use.point) return use.point;
+  auto stream = use.on.Alive();
+  if (!stream) return use.on.LastPoint();
+  Event point(*stream);
+  Dismiss(std::move(*stream), dying);
+  return point;
+}
 
 /// Runs `wait`, or waits for the whole stream. False where the stream is, or may be, under graph capture.
 template <class Wait>
 bool Ended(const Use& use, Wait wait) noexcept {
   bool captured = false;  // that stream, or the one that should wait
   try {
-    wait();
+    wait(use);
     return true;
   } catch (const StreamCaptureError&) {
     captured = true;
   } catch (...) {
   }
   try {
-    use.stream().Synchronize();
+    if (const auto stream = use.on.Alive())
+      stream->Synchronize();
+    else if (const auto point = use.on.LastPoint())
+      point->HostWait();
     return true;
   } catch (const StreamCaptureError&) {
     return false;
@@ -33,102 +74,291 @@ bool Ended(const Use& use, Wait wait) noexcept {
 
 }  // namespace
 
-Use* UseList::Add(Access access, const Stream& on, EndedUses& ended) {
-  const bool reads = access == Access::kRead;
-  if (reads) {
-    for (Use& use : uses_) {
-      if (!(use.stream() == on) || (use.writes && use.point)) continue;
-      use.point.reset();
-      use.serial = ++serial_;
-      return nullptr;
-    }
-  }
-  Await(access, on);
-  if (!reads) EndWhere([](const Use&) { return true; }, ended);  // which keeps their room
-  uses_.push_back({StreamNote(on), !reads, std::nullopt, ++serial_});
-  return &uses_.back();
+bool UseList::Covers(Bytes bytes, Access access, StreamId on) const noexcept {
+  return uses_.Each(bytes, [&](Bytes, const Uses& uses) {
+    const Use* const write = Write(uses);
+    const bool writes = write != nullptr && write->on.id() == on && !write->point;
+    if (access != Access::kRead) return writes && uses.size() == 1;
+    const Use* const read = Read(uses, on);
+    return writes || (read != nullptr && !read->point);
+  });
 }
 
-/// Those with no point are asked for together: one event each is all that it costs then.
-void UseList::Await(Access access, const Stream& on) const {
-  std::array<StreamHandle, 8> streams;
-  std::size_t count = 0;
-  const auto order = [&] {
-    if (count != 0) on.device().Order({streams.data(), std::exchange(count, 0)}, on.handle());
+/// visit(use) for those that must come before an access by `on`, once for each piece of work. What has used
+/// the bytes since their last write is ordered after it.
+template <class Visit>
+void UseList::EachBefore(Bytes bytes, Access access, StreamId on, Visit visit) const {
+  const auto each = [&](const Uses& uses, auto of) {
+    if (access == Access::kRead) {
+      const Use* const write = Write(uses);
+      if (write != nullptr && write->on.id() != on && Read(uses, on) == nullptr) of(*write);
+      return;
+    }
+    for (const Use& use : uses)
+      if (use.on.id() != on) of(use);
   };
-  for (const Use& use : uses_) {
-    if ((access == Access::kRead && !use.writes) || use.stream() == on) continue;
-    if (use.point) {
-      use.point->StreamWait(on);
-      continue;
-    }
-    if (count == streams.size()) order();
-    streams[count++] = use.stream().handle();
-  }
-  order();
+  if (bytes.empty()) return;
+  if (uses_.whole()) return each(uses_.front(), visit);
+  std::vector<const Use*> found;
+  uses_.Each(bytes, [&](Bytes, const Uses& uses) {
+    each(uses, [&](const Use& use) { found.push_back(&use); });
+    return true;
+  });
+  std::sort(found.begin(), found.end(), [](const Use* a, const Use* b) { return Before(*a, *b); });
+  const auto end =
+      std::unique(found.begin(), found.end(), [](const Use* a, const Use* b) { return SameWork(*a, *b); });
+  std::for_each(found.begin(), end, [&](const Use* use) { visit(*use); });
 }
 
-template <class Condition>
-void UseList::EndWhere(Condition over, EndedUses& ended) {
-  const auto holds = [&](const Use& use) { return over(use) && use.on.owns(); };
-  ended.reserve(ended.size() + static_cast<std::size_t>(std::count_if(uses_.begin(), uses_.end(), holds)));
-  for (const Use& use : uses_)
-    if (holds(use)) ended.push_back(use);
-  std::erase_if(uses_, over);
-}
-
-std::vector<UseList::Awaited> UseList::BeforeHost(Access access) const {
+std::vector<UseList::Awaited> UseList::Await(Bytes bytes, Access access, StreamId on, const Device* waiter,
+                                             Dying& dying) const {
   std::vector<Awaited> awaited;
-  for (const Use& use : uses_)
-    if (use.writes || access != Access::kRead) awaited.push_back({use.serial, use.Point()});
+  EachBefore(bytes, access, on, [&](const Use& use) {
+    if (waiter != nullptr && SameBackend(use.on.device(), *waiter)) return;
+    if (auto point = PointOf(use, dying))
+      awaited.push_back({use.on.id(), use.point.has_value(), serial_, std::move(*point)});
+  });
   return awaited;
 }
 
-void UseList::Reached(const std::vector<Awaited>& awaited, Access access, EndedUses& ended) {
-  const auto reached = [&](const Use& use) {
-    return std::any_of(awaited.begin(), awaited.end(),
-                       [&](const Awaited& a) { return a.serial == use.serial; });
+std::vector<UseList::Awaited> UseList::Foreign(Bytes bytes, Access access, const Stream& on,
+                                               Dying& dying) const {
+  return Await(bytes, access, StreamId::kHost, &on.device(), dying);
+}
+std::vector<UseList::Awaited> UseList::BeforeHost(Bytes bytes, Access access, Dying& dying) const {
+  return Await(bytes, access, StreamId::kHost, nullptr, dying);
+}
+
+/// Streams without a point are asked for together: one event each is all that it costs then.
+void UseList::Order(Bytes bytes, Access access, const Stream& on, Dying& dying) const {
+  std::array<StreamHandle, 8> handles;
+  std::array<std::optional<Stream>, 8> streams;  // alive until they have been waited for
+  std::size_t count = 0;
+  const auto order = [&] {
+    if (count != 0) on.device().Order({handles.data(), count}, on.handle());
+    for (; count != 0; streams[count].reset()) Dismiss(std::move(*streams[--count]), dying);
   };
+  EachBefore(bytes, access, on.id(), [&](const Use& use) {
+    auto stream = use.point ? std::nullopt : use.on.Alive();
+    if (!stream || &stream->device() != &on.device()) {
+      if (const auto point = stream ? Event(*stream) : use.point ? use.point : use.on.LastPoint())
+        point->StreamWait(on);
+      if (stream) Dismiss(std::move(*stream), dying);
+      return;
+    }
+    if (count == handles.size()) order();
+    handles[count] = stream->handle();
+    streams[count++] = std::move(stream);
+  });
+  order();
+}
+
+void UseList::Prepare(Bytes bytes, Access access, const Stream& on, Dying& dying) {
+  Order(bytes, access, on, dying);
+  uses_.Isolate(bytes);
+  const bool reads = access == Access::kRead;
+  uses_.Each(bytes, [&](Bytes, Uses& uses) {
+    uses.reserve(reads ? uses.size() + 1 : std::max<std::size_t>(uses.size(), 1));
+    return reads;
+  });
+}
+
+std::uint64_t UseList::Note(Bytes bytes, Access access, const Stream& on, Dying& dying) noexcept {
+  const StreamNote note(on);
   if (access != Access::kRead) {
-    EndWhere(reached, ended);
-    return;
+    bool first = true;
+    uses_.Each(bytes, [&](Bytes, Uses& uses) {
+      for (const Use& use : uses) Dismiss(use.on, dying);
+      uses.clear();
+      if (std::exchange(first, false)) uses.push_back(Use{note, true, std::nullopt, serial_ + 1});
+      return true;
+    });
+    uses_.Unite(bytes);
+    return ++serial_;
   }
-  EndWhere([&](const Use& use) { return use.writes && use.point && reached(use); }, ended);
-  for (Use& use : uses_)
-    if (reached(use)) use.writes = false;  // its stream may still get reads, with no word to us
+  const std::uint64_t again = ++serial_, fresh = ++serial_;
+  uses_.Each(bytes, [&](Bytes, Uses& uses) {
+    Use* use = Write(uses);
+    if (use == nullptr || use->on.id() != note.id() || use->point) use = Read(uses, note.id());
+    if (use == nullptr) {
+      uses.insert(FindRead(uses, note.id()), Use{note, false, std::nullopt, fresh});
+    } else {
+      use->point.reset();
+      use->serial = again;
+    }
+    return true;
+  });
+  return fresh;
 }
 
-const Use* UseList::LastWrite() const noexcept {
-  const auto it = std::find_if(uses_.begin(), uses_.end(), [](const Use& use) { return use.writes; });
-  return it == uses_.end() ? nullptr : &*it;
+void UseList::SetPoint(Bytes bytes, std::uint64_t serial, const Event& point) noexcept {
+  uses_.Each(bytes, [&](Bytes, Uses& uses) {
+    for (Use& use : uses)
+      if (use.serial == serial) use.point = point;
+    return true;
+  });
 }
 
-void UseList::EndBefore(const Stream& on) {
-  Await(Access::kReadWrite, on);
-  uses_.clear();
+void UseList::Settle(Bytes bytes, Dying& dying) noexcept {
+  uses_.Join(bytes, [](Uses& left, const Uses& right) {
+    const auto same = [](const Use& a, const Use& b) { return SameWork(a, b) && a.writes == b.writes; };
+    if (!std::equal(left.begin(), left.end(), right.begin(), right.end(), same)) return false;
+    for (std::size_t i = 0; i < left.size(); ++i) left[i].serial = std::max(left[i].serial, right[i].serial);
+    return true;
+  });
+  std::size_t most = uses_.runs();
+  uses_.Each(bytes, [&](Bytes, const Uses& uses) {
+    most = std::max(most, uses.size());
+    return true;
+  });
+  if (most > bound_) Shorten(dying);
 }
 
-void UseList::EndBeforeHost() {
-  for (const Use& use : uses_) use.Point().HostWait();
-  uses_.clear();
+/// What is over goes; then what one stream's copies did to neighbours becomes one use, up to the last of
+/// them.
+void UseList::Shorten(Dying& dying) noexcept {
+  std::size_t most = 0;
+  uses_.Each({}, [&](Bytes, Uses& uses) {
+    std::erase_if(uses, [&](const Use& use) {
+      const bool over = use.point ? use.point->device().Reached(use.point->handle()) : use.on.Over();
+      if (over) Dismiss(use.on, dying);
+      return over;
+    });
+    most = std::max(most, uses.size());
+    return true;
+  });
+  uses_.Join({}, [](Uses& left, Uses& right) {
+    const auto joins = [](const Use& a, const Use& b) {
+      return a.on.id() == b.on.id() && a.writes == b.writes && a.point.has_value() == b.point.has_value();
+    };
+    if (!std::equal(left.begin(), left.end(), right.begin(), right.end(), joins)) return false;
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (left[i].serial < right[i].serial) left[i] = std::move(right[i]);
+    return true;
+  });
+  bound_ = 2 * std::max({kFew / 2, uses_.runs(), most});
+}
+
+void UseList::Reached(Bytes bytes, const std::vector<Awaited>& awaited, Access access, Dying& dying) {
+  const auto reached = [&](const Use& use) {
+    return std::any_of(awaited.begin(), awaited.end(), [&](const Awaited& a) {
+      if (a.of_copy != use.point.has_value() || a.on != use.on.id()) return false;
+      return a.of_copy ? a.point.handle() == use.point->handle() : use.serial <= a.serial;
+    });
+  };
+  uses_.Isolate(bytes);
+  uses_.Each(bytes, [&](Bytes, Uses& uses) {
+    std::erase_if(uses, [&](const Use& use) {
+      if (!reached(use) || (access == Access::kRead && !(use.writes && (use.point || use.on.Over()))))
+        return false;
+      Dismiss(use.on, dying);
+      return true;
+    });
+    if (Use* const write = Write(uses); access == Access::kRead && write != nullptr && reached(*write)) {
+      write->writes = false;  // its stream may still get reads, with no word to us
+      const auto place = std::lower_bound(uses.begin() + 1, uses.end(), uses.front(), Before);
+      std::rotate(uses.begin(), uses.begin() + 1, place);
+    }
+    return true;
+  });
+  Settle(bytes, dying);
+}
+
+std::optional<Stream> UseList::Writer(Bytes bytes) const {
+  const Use* last = nullptr;
+  uses_.Each(bytes, [&](Bytes, const Uses& uses) {
+    const Use* const write = Write(uses);
+    if (write != nullptr && (last == nullptr || last->serial < write->serial)) last = write;
+    return true;
+  });
+  return last == nullptr ? std::nullopt : last->on.Alive();
+}
+
+bool UseList::HasWrite(Bytes bytes) const noexcept {
+  return !uses_.Each(bytes, [](Bytes, const Uses& uses) { return Write(uses) == nullptr; });
+}
+
+std::optional<Stream> UseList::Last() const {
+  const Use* last = nullptr;
+  uses_.Each({}, [&](Bytes, const Uses& uses) {
+    for (const Use& use : uses)
+      if (last == nullptr || last->serial < use.serial) last = &use;
+    return true;
+  });
+  return last == nullptr ? std::nullopt : last->on.Alive();
+}
+
+bool UseList::empty() const noexcept {
+  return uses_.Each({}, [](Bytes, const Uses& uses) { return uses.empty(); });
+}
+
+void UseList::Forget(const Stream& on) {
+  const StreamNote note(on);
+  const auto concerns = [&](const Use& use) { return use.on.id() == note.id() && !use.point; };
+  if (uses_.Each({},
+                 [&](Bytes, const Uses& uses) { return std::none_of(uses.begin(), uses.end(), concerns); }))
+    return;
+  const Event point(on);
+  uses_.Each({}, [&](Bytes, Uses& uses) {
+    for (Use& use : uses)
+      if (concerns(use)) use.point = point;
+    return true;
+  });
+}
+
+/// Each piece of work once.
+UseList::Uses UseList::All() const {
+  Uses all;
+  EachBefore({}, Access::kReadWrite, StreamId::kHost, [&](const Use& use) { all.push_back(use); });
+  return all;
+}
+
+template <class Wait>
+bool UseList::TryEnd(Wait wait) noexcept {
+  const auto ended = [&](const Use& use) { return Ended(use, wait); };
+  try {
+    Uses left = All();
+    std::erase_if(left, ended);
+    uses_.Reset(std::move(left));
+  } catch (const std::bad_alloc&) {  // one by one then
+    uses_.Each({}, [&](Bytes, Uses& uses) { return std::erase_if(uses, ended), true; });
+  }
+  return empty();
 }
 
 bool UseList::TryEndBefore(const Stream& on) noexcept {
-  std::erase_if(uses_, [&](const Use& use) {
-    return use.stream() == on || Ended(use, [&] { use.Point().StreamWait(on); });
+  return TryEnd([&, id = StreamNote(on).id()](const Use& use) {
+    Dying dying;
+    if (use.on.id() == id) return;
+    const auto point = PointOf(use, dying);
+    if (point) SameBackend(use.on.device(), on.device()) ? point->StreamWait(on) : point->HostWait();
   });
-  return uses_.empty();
 }
 
 bool UseList::TryEndBeforeHost() noexcept {
-  std::erase_if(uses_, [&](const Use& use) { return Ended(use, [&] { use.Point().HostWait(); }); });
-  return uses_.empty();
+  return TryEnd([](const Use& use) {
+    Dying dying;
+    if (const auto point = PointOf(use, dying)) point->HostWait();
+  });
+}
+
+void UseList::EndBefore(const Stream& on) {
+  Dying dying;
+  for (const Awaited& a : Foreign({}, Access::kReadWrite, on, dying)) a.point.HostWait();
+  Order({}, Access::kReadWrite, on, dying);
+  uses_.Reset();
+}
+
+void UseList::EndBeforeHost() {
+  Dying dying;
+  for (const Awaited& a : BeforeHost({}, Access::kReadWrite, dying)) a.point.HostWait();
+  uses_.Reset();
 }
 
 std::vector<StreamHandle> UseList::Streams() const {
   std::vector<StreamHandle> streams;
-  streams.reserve(uses_.size());
-  for (const Use& use : uses_) streams.push_back(use.stream().handle());
+  for (const Use& use : All())
+    if (const auto stream = use.on.Alive()) streams.push_back(stream->handle());
   return streams;
 }
 

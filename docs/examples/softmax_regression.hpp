@@ -12,13 +12,11 @@ namespace fashion {
 /// What the classifier thinks of one image, and how far that is from its label.
 struct Judge {
   std::int64_t classes;
-  const float* scores;
-  const std::uint8_t* labels;
-  float* gradients;  ///< of the loss, by the scores
-  float* losses;     ///< a total for each place in the batch, so that no sum depends on the order of threads
-  float* hits;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t image) const {
+  /// `gradients` are of the loss, by the scores. `losses` and `hits` have a total for each place in the
+  /// batch, so that no sum depends on the order of threads.
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t image, const float* scores, const std::uint8_t* labels,
+                                         float* gradients, float* losses, float* hits) const {
     const float* const score = scores + image * classes;
     float* const gradient = gradients + image * classes;
     const std::int64_t label = labels[image];
@@ -39,7 +37,7 @@ class SoftmaxRegression {
  public:
   /// All weights are 0. `batch` is the most images that a step may have.
   SoftmaxRegression(std::int64_t inputs, std::int64_t classes, std::int64_t batch, ferry::Device& device)
-      : place_(ferry::Place::On(ferry::Stream::Main(device))),
+      : place_(device),
         weights_({inputs, classes}, device),
         scores_({batch, classes}, device),
         losses_({batch}, device),
@@ -50,30 +48,16 @@ class SoftmaxRegression {
     const std::int64_t images = inputs.shape(0);
     const std::int64_t classes = weights_.shape(1);
     scores_.Reshape({images, classes});
-    const auto* const x = place_.Read<float>(*inputs.data());
-    const auto* const w = place_.Read<float>(*weights_.data());
-    ferry::Gemm(place_, kNo, kNo, images, classes, inputs.shape(1), 1.0F, x, w, 0.0F,
-                place_.Overwrite<float>(*scores_.data()));
-    const Judge judge = {
-        .classes = classes,
-        .scores = place_.Read<float>(*scores_.data()),
-        .labels = place_.Read<std::uint8_t>(*labels.data()),
-        .gradients = place_.Overwrite<float>(*scores_.diff()),
-        .losses = place_.ReadWrite<float>(*losses_.data()),
-        .hits = place_.ReadWrite<float>(*hits_.data()),
-    };
-    ferry::ParallelFor(place_, images,
-                       {judge.scores, judge.labels, judge.gradients, judge.losses, judge.hits}, judge);
+    ferry::Gemm(place_, kNo, kNo, images, classes, inputs.shape(1), 1, inputs, weights_, 0, scores_);
+    ferry::ParallelFor(place_, images, Read(scores_), Read(labels), Overwrite(Diff(scores_)),
+                       ReadWrite(losses_), ReadWrite(hits_), Judge{classes});
   }
 
   /// One step down the gradient of the mean loss, for the images that Forward has just classified.
   void Backward(const ferry::Blob<float>& inputs, float rate) {
     const std::int64_t images = inputs.shape(0);
-    const auto* const x = place_.Read<float>(*inputs.data());
-    const auto* const gradients = place_.Read<float>(*scores_.diff());
     ferry::Gemm(place_, kYes, kNo, weights_.shape(0), weights_.shape(1), images,
-                rate / static_cast<float>(images), x, gradients, 0.0F,
-                place_.Overwrite<float>(*weights_.diff()));
+                rate / static_cast<float>(images), inputs, Diff(scores_), 0, Diff(weights_));
     weights_.Update();
   }
 
@@ -82,8 +66,7 @@ class SoftmaxRegression {
   double loss() const { return losses_.asum_data(); }
   double hits() const { return hits_.asum_data(); }
   void ClearTotals() {
-    for (const ferry::Blob<float>* total : {&losses_, &hits_})
-      ferry::Set(place_, total->count(), 0.0F, place_.Overwrite<float>(*total->data()));
+    for (ferry::Blob<float>* total : {&losses_, &hits_}) ferry::Set(place_, 0, *total);
   }
 
   const ferry::Blob<float>& weights() const { return weights_; }

@@ -14,6 +14,7 @@
 
 #include "ferry/backend.hpp"
 #include "ferry/detail/message.hpp"
+#include "ferry/diff.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/shape.hpp"
 #include "ferry/stream.hpp"

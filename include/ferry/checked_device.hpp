@@ -44,6 +44,7 @@ class CheckedDevice final : public ForwardingDevice {
   void Release(EventHandle event) noexcept override;
   void StreamWait(StreamHandle on, EventHandle event) override;
   void HostWait(EventHandle event) override;
+  bool Reached(EventHandle event) noexcept override;
   std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
                                            StreamHandle on) override;
   void Order(std::span<const StreamHandle> before, StreamHandle then) override;

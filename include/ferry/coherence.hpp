@@ -29,10 +29,18 @@ enum class Access : std::uint8_t {
 /// What must happen to the accessed side before its pointer is handed out.
 enum class Action : std::uint8_t { kNone, kZero, kCopy };
 
+/// A set of spaces where bytes can be: bit 0 is the host, each other one a device. A Head is the case of two.
+using Spaces = std::uint32_t;
+
 struct Transition {
   Head next;
   Action action;
   friend constexpr bool operator==(Transition, Transition) = default;
+};
+struct SpacesTransition {
+  Spaces next;
+  Action action;
+  friend constexpr bool operator==(SpacesTransition, SpacesTransition) = default;
 };
 
 constexpr bool Holds(Head head, Side side) noexcept {
@@ -43,14 +51,17 @@ constexpr Head With(Head head, Side side) noexcept {
   return static_cast<Head>(static_cast<unsigned>(head) | static_cast<unsigned>(side));
 }
 
-/// The whole protocol. Bytes move only when the access reads them and its side lacks them;
-/// a read adds a side, a write leaves only one.
+/// The whole protocol, for bytes that `holders` have, accessed in the one space of `space`. Bytes move only
+/// when the access reads them and its space lacks them; a read adds a space, a write leaves only one.
+constexpr SpacesTransition Next(Spaces holders, Spaces space, Access access) noexcept {
+  const bool lacks_bytes = access != Access::kOverwrite && (holders & space) == 0;
+  const Action action = !lacks_bytes ? Action::kNone : holders == 0 ? Action::kZero : Action::kCopy;
+  return {access == Access::kRead ? holders | space : space, action};
+}
+/// The same for the host and one device.
 constexpr Transition Next(Head head, Side side, Access access) noexcept {
-  const bool lacks_bytes = access != Access::kOverwrite && !Holds(head, side);
-  const Action action = !lacks_bytes                  ? Action::kNone
-                        : head == Head::UNINITIALIZED ? Action::kZero
-                                                      : Action::kCopy;
-  return {access == Access::kRead ? With(head, side) : Only(side), action};
+  const auto [next, action] = Next(static_cast<Spaces>(head), static_cast<Spaces>(side), access);
+  return {static_cast<Head>(next), action};
 }
 
 constexpr const char* Name(Side side) noexcept { return side == Side::kCpu ? "cpu" : "gpu"; }

@@ -56,6 +56,10 @@ struct DeviceProperties {
   bool memory_pools = false;   ///< kDevice comes from the vendor's own stream-ordered pool
   bool unified = false;        ///< kManaged is as good as kDevice, and the host may use it while kernels run
   StreamHandle main_stream{};  ///< the vendor's default stream
+  /// Names the calling thread's own default stream, which the main stream waits for; kNone where there is no
+  /// such thing.
+  StreamHandle thread_stream = StreamHandle::kNone;
+  std::vector<int> peers{};           ///< of the same backend, whose memory its copies can read
   HostCodeLauncher launch = nullptr;  ///< where kernels are host code that must be queued; else null
   bool kernels_at_once = false;       ///< kernels are host code that runs when it is called, on any stream
 };
@@ -69,10 +73,14 @@ struct DeviceProperties {
 /// another stream is left alone, whatever its mode.
 class Device {
  public:
-  Device() = default;
+  /// Throws std::length_error for more than 32,767 devices at a time.
+  Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
-  virtual ~Device() = default;
+  virtual ~Device();
+
+  /// Of all devices that there are now, this one's alone. From 1 to 32,767.
+  std::uint16_t serial() const noexcept { return serial_; }
 
   virtual const DeviceProperties& properties() const noexcept = 0;
 
@@ -92,7 +100,8 @@ class Device {
   /// Gives unused memory that it keeps back to the system. May wait for queued work.
   virtual void Trim() {}
 
-  /// Queued on `on`, run in its order; may return before it is done.
+  /// Queued on `on`, run in its order; may return before it is done. With kDeviceToDevice, `src` may be
+  /// memory of one of this device's peers.
   virtual void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) = 0;
   virtual void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) = 0;
 
@@ -107,6 +116,8 @@ class Device {
   /// `on` is this device's; the event may be another device's of the same backend.
   virtual void StreamWait(StreamHandle on, EventHandle event) = 0;
   virtual void HostWait(EventHandle event) = 0;
+  /// Whether the work before the point is done. Neither waits nor helps; false where that can't be told.
+  virtual bool Reached(EventHandle) noexcept { return false; }
 
   // Two sequences of the calls above that are so frequent that a device may have a shorter way.
 
@@ -116,6 +127,9 @@ class Device {
   /// What is queued on `then` from now on comes after what is queued on each of `before` so far. If it
   /// throws, it may have ordered some of them.
   virtual void Order(std::span<const StreamHandle> before, StreamHandle then);
+
+ private:
+  const std::uint16_t serial_;
 };
 
 }  // namespace ferry

@@ -2,6 +2,7 @@
 #pragma once
 
 /// All of Ferry but the headers that bring another library's with them: kokkos.hpp and proto.hpp.
+#include "ferry/array.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/blob.hpp"
 #include "ferry/checked_device.hpp"
@@ -11,6 +12,8 @@
 #include "ferry/forwarding_device.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/log.hpp"
+#include "ferry/operand.hpp"
+#include "ferry/place.hpp"
 #include "ferry/pooled_device.hpp"
 #include "ferry/shape.hpp"
 #include "ferry/sim.hpp"

@@ -51,6 +51,7 @@ class ForwardingDevice : public Device {
   void Release(EventHandle event) noexcept override { next_->Release(event); }
   void StreamWait(StreamHandle on, EventHandle event) override { next_->StreamWait(on, event); }
   void HostWait(EventHandle event) override { next_->HostWait(event); }
+  bool Reached(EventHandle event) noexcept override { return next_->Reached(event); }
 
  private:
   std::unique_ptr<Device> next_;

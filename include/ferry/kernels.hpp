@@ -3,11 +3,10 @@
 
 #include <concepts>
 #include <cstdint>
-#include <utility>
+#include <type_traits>
 
-#include "ferry/coherence.hpp"
-#include "ferry/stream.hpp"
-#include "ferry/synced_memory.hpp"
+#include "ferry/operand.hpp"
+#include "ferry/place.hpp"
 
 namespace ferry {
 
@@ -15,78 +14,149 @@ namespace ferry {
 template <class T>
 concept Real = std::same_as<T, float> || std::same_as<T, double>;
 
-/// Where a kernel runs: on the CPU, and then it is done when the call returns; or on a stream, queued.
-class Place {
- public:
-  /// The CPU, for memory of this device.
-  static Place Cpu(Device& device) noexcept;
-  /// The device's side of `on`; the CPU, with one warning a process, where the Kokkos at hand has no kernels
-  /// for it.
-  static Place On(const Stream& on);
-
-  Side side() const noexcept { return side_; }
-  const Stream& stream() const noexcept { return stream_; }
-
-  /// The pointer that kernels at this place need; the bytes are brought here as the access needs them.
-  template <class T>
-  const T* Read(const SyncedMemory& memory) const {
-    return static_cast<const T*>(side_ == Side::kCpu ? memory.cpu_data() : memory.gpu_data(stream_));
-  }
-  template <class T>
-  T* ReadWrite(SyncedMemory& memory) const {
-    return static_cast<T*>(side_ == Side::kCpu ? memory.mutable_cpu_data()
-                                               : memory.mutable_gpu_data(stream_));
-  }
-  template <class T>
-  T* Overwrite(SyncedMemory& memory) const {
-    return static_cast<T*>(side_ == Side::kCpu ? memory.overwrite_cpu_data()
-                                               : memory.overwrite_gpu_data(stream_));
-  }
-
- private:
-  Place(Side side, Stream stream) noexcept : side_(side), stream_(std::move(stream)) {}
-  Side side_;
-  Stream stream_;
-};
-
-/// Every kernel: pointers are valid at `place`; n counts elements; x and y of one call are identical or
-/// disjoint. Those that return nothing may be queued; those that return a number wait for it.
-/// All throw DeviceError, and std::invalid_argument for n < 0 and for a null pointer, unless it is to no
-/// elements. Any thread may call.
-
-/// x[i] = value. Here and for Copy, T is any arithmetic type except long double, which no GPU has.
-template <class T>
-void Set(const Place& place, std::int64_t n, T value, T* x);
-/// y[i] = x[i].
-template <class T>
-void Copy(const Place& place, std::int64_t n, const T* x, T* y);
-
-/// x[i] *= alpha
-template <Real T>
-void Scale(const Place& place, std::int64_t n, T alpha, T* x);
-/// y[i] += alpha * x[i]
-template <Real T>
-void Axpy(const Place& place, std::int64_t n, T alpha, const T* x, T* y);
-/// y[i] = alpha * x[i] + beta * y[i]
-template <Real T>
-void Axpby(const Place& place, std::int64_t n, T alpha, const T* x, T beta, T* y);
-
-/// Sums of |x[i]|, x[i]^2 and x[i] * y[i], with float64 totals. The same bits on every call at one kind of
-/// place and instruction set.
-template <Real T>
-double Asum(const Place& place, std::int64_t n, const T* x);
-template <Real T>
-double Sumsq(const Place& place, std::int64_t n, const T* x);
-template <Real T>
-double Dot(const Place& place, std::int64_t n, const T* x, const T* y);
-
 enum class Transpose : std::uint8_t { kNo, kYes };
 
-/// C = alpha * op(A) * op(B) + beta * C, row-major without gaps, as Caffe's caffe_cpu_gemm: op(A) is m x k,
-/// op(B) is k x n, C is m x n. With beta == 0, C is not read. Throws ShapeError for more than BLAS
-/// can count, which is 2^31 - 1 rows or columns.
+namespace detail {
+
+/// What a scalar of a call with X becomes.
+template <class X>
+using Scalar = std::remove_const_t<ElementOf<X>>;
+
+template <class X, class... Others>
+constexpr bool AreArrays() {
+  constexpr bool are = ArrayLike<X> && (ArrayLike<Others> && ...);
+  static_assert(
+      are, "ferry: a kernel takes an Array, a Blob or Diff(blob); a pointer does not say where it is valid");
+  constexpr bool alike = (std::same_as<Scalar<X>, Scalar<Others>> && ...);
+  static_assert(!are || alike, "ferry: the arrays of one kernel have elements of one type");
+  return are && alike;
+}
+template <class... X>
+constexpr bool AreNumbers() {
+  constexpr bool numbers =
+      (std::is_arithmetic_v<Scalar<X>> && ...) && (!std::same_as<Scalar<X>, long double> && ...);
+  static_assert(numbers || !(ArrayLike<X> && ...),
+                "ferry: Set is for numbers, long double apart, which no GPU has");
+  return AreArrays<X...>() && numbers;
+}
+template <class... X>
+constexpr bool AreReal() {
+  constexpr bool real = (Real<Scalar<X>> && ...);
+  static_assert(real || !(ArrayLike<X> && ...), "ferry: this kernel is for float and double");
+  return AreArrays<X...>() && real;
+}
+template <class X>
+constexpr bool IsWritten() {
+  static_assert(!std::is_const_v<ElementOf<X>>, "ferry: the kernel writes this array, and it is const");
+  return !std::is_const_v<ElementOf<X>>;
+}
+
+// The kernels, of operands.
+template <class T>
+void Set(const At& at, T value, const Operand<T>& x);
+void CopyBytes(const At& at, const Operand<const std::byte>& x, const Operand<std::byte>& y);
 template <Real T>
-void Gemm(const Place& place, Transpose transpose_a, Transpose transpose_b, std::int64_t m, std::int64_t n,
-          std::int64_t k, T alpha, const T* a, const T* b, T beta, T* c);
+void Scale(const At& at, T alpha, const Operand<T>& x);
+template <Real T>
+void Axpy(const At& at, T alpha, const Operand<const T>& x, const Operand<T>& y);
+template <Real T>
+void Axpby(const At& at, T alpha, const Operand<const T>& x, T beta, const Operand<T>& y);
+template <Real T>
+double Asum(const At& at, const Operand<const T>& x);
+template <Real T>
+double Sumsq(const At& at, const Operand<const T>& x);
+template <Real T>
+double Dot(const At& at, const Operand<const T>& x, const Operand<const T>& y);
+struct GemmSizes {
+  Transpose transpose_a, transpose_b;
+  std::int64_t m, n, k;
+};
+template <Real T>
+void Gemm(const At& at, const GemmSizes& sizes, T alpha, const Operand<const T>& a, const Operand<const T>& b,
+          T beta, const Part& c);
+
+}  // namespace detail
+
+// Every kernel: x and y are each an Array, a Blob (its data) or Diff(blob), temporaries such as slices
+// included; they have elements of one type, to which scalars convert, and are identical or disjoint. Memory
+// ferries itself to where the kernel runs: at the place, or, where the Kokkos at hand has no kernels for its
+// device, on the CPU, with one warning a process. Those that return nothing may be queued; those that return
+// a number wait for it. All throw what SyncedMemory's accesses do, and before any byte has moved ShapeError,
+// with labels and counts, where counts differ, and std::invalid_argument where x and y overlap in part. Any
+// thread may call.
+
+/// x[i] = value. For numbers of every type but long double, which no GPU has.
+template <class X>
+void Set(const At& at, detail::Scalar<X> value, X&& x) {
+  if constexpr (detail::AreNumbers<X>() && detail::IsWritten<X>()) detail::Set(at, value, Overwrite(x));
+}
+
+/// y[i] = x[i]. For every element type; on a stream by the device's own copy.
+template <class X, class Y>
+void Copy(const At& at, X&& x, Y&& y) {
+  if constexpr (detail::AreArrays<X, Y>() && detail::IsWritten<Y>()) {
+    detail::RequireSameCount("Copy", {"x", detail::MakePart(x)}, {"y", detail::MakePart(y)});
+    detail::CopyBytes(at, detail::BytesOf(Read(x)), detail::BytesOf(Overwrite(y)));
+  }
+}
+
+/// x[i] *= alpha
+template <class X>
+void Scale(const At& at, detail::Scalar<X> alpha, X&& x) {
+  if constexpr (detail::AreReal<X>() && detail::IsWritten<X>()) detail::Scale(at, alpha, ReadWrite(x));
+}
+
+/// y[i] += alpha * x[i]
+template <class X, class Y>
+void Axpy(const At& at, detail::Scalar<Y> alpha, X&& x, Y&& y) {
+  if constexpr (detail::AreReal<X, Y>() && detail::IsWritten<Y>())
+    detail::Axpy(at, alpha, Read(x), ReadWrite(y));
+}
+
+/// y[i] = alpha * x[i] + beta * y[i]
+template <class X, class Y>
+void Axpby(const At& at, detail::Scalar<Y> alpha, X&& x, detail::Scalar<Y> beta, Y&& y) {
+  if constexpr (detail::AreReal<X, Y>() && detail::IsWritten<Y>())
+    detail::Axpby(at, alpha, Read(x), beta, ReadWrite(y));
+}
+
+/// The sum of |x[i]|, with a float64 total, as all sums here. The same bits on every call at one kind of
+/// place and instruction set.
+template <class X>
+double Asum(const At& at, X&& x) {
+  if constexpr (detail::AreReal<X>())
+    return detail::Asum(at, Read(x));
+  else
+    return 0;
+}
+
+/// The sum of x[i]^2; else as Asum.
+template <class X>
+double Sumsq(const At& at, X&& x) {
+  if constexpr (detail::AreReal<X>())
+    return detail::Sumsq(at, Read(x));
+  else
+    return 0;
+}
+
+/// The sum of x[i] * y[i]; else as Asum.
+template <class X, class Y>
+double Dot(const At& at, X&& x, Y&& y) {
+  if constexpr (detail::AreReal<X, Y>())
+    return detail::Dot(at, Read(x), Read(y));
+  else
+    return 0;
+}
+
+/// C = alpha * op(A) * op(B) + beta * C, row-major without gaps, as Caffe's caffe_cpu_gemm: op(A) is m x k,
+/// op(B) is k x n, C is m x n, and a, b and c have just as many elements. With beta == 0, C is not read. C
+/// must be apart from A and B. Throws ShapeError also for more than BLAS can count, which is 2^31 - 1 rows or
+/// columns.
+template <class A, class B, class C>
+void Gemm(const At& at, Transpose transpose_a, Transpose transpose_b, std::int64_t m, std::int64_t n,
+          std::int64_t k, detail::Scalar<C> alpha, A&& a, B&& b, detail::Scalar<C> beta, C&& c) {
+  if constexpr (detail::AreReal<A, B, C>() && detail::IsWritten<C>())
+    detail::Gemm(at, {transpose_a, transpose_b, m, n, k}, alpha, Read(a), Read(b), beta, detail::MakePart(c));
+}
 
 }  // namespace ferry

@@ -1,108 +1,146 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <Kokkos_Core.hpp>
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <stdexcept>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
-#include "ferry/detail/operands.hpp"
-#include "ferry/kernels.hpp"
-#include "ferry/kokkos/execution_space.hpp"
-#include "ferry/kokkos/host_loop.hpp"
+#include "ferry/kokkos/run.hpp"
+#include "ferry/kokkos/view.hpp"
+#include "ferry/operand.hpp"
+#include "ferry/place.hpp"
 
-/// Kernels of your own, for every device. Opt-in, as it includes Kokkos. The first kernel initialises Kokkos,
-/// and the end of the program finalises it; a program that initialises it itself does so before the first
+/// Kernels of your own, for every device. Opt-in, for it includes Kokkos, which the first kernel initialises
+/// (and the end of the program finalises) unless the program has done so: then it was before the first
 /// kernel.
+///
+/// A call names where it runs, how far it goes, its operands, and last the body:
+///
+///     ParallelFor(gpu, n, Read(x), ReadWrite(y), body);            // body(i, const float* x, float* y)
+///     ParallelFor(gpu, {ny, nx}, Read(a), Overwrite(b), body);     // body(j, i, View<const float, 2> a,
+///     ...)
+///
+/// A body is copied, and runs on the device: KOKKOS_LAMBDA, or a class whose operator() is a const
+/// KOKKOS_INLINE_FUNCTION; indices are std::int64_t. For an operand it gets a pointer in a loop of one dim,
+/// in more a View<T, N>: of a Blob's own dims, else of the loop's, which then make up the array's count; and
+/// of the dims that were said, as in Read(x, {ny, nx}), in every loop. All operands are taken or none. Memory
+/// ferries itself to where the kernel runs: at the place, or, where the Kokkos at hand has no kernels for its
+/// device, on the CPU, with one warning a process. A loop without an index takes nothing and does nothing.
+///
+/// All throw what SyncedMemory's accesses do, and before any byte has moved std::invalid_argument for n < 0
+/// and for operands that overlap in part, and ShapeError for dims that cannot be or do not fit. Any thread
+/// may call.
 namespace ferry {
 
-/// The memory that a kernel uses: {x, y} for all of two blocks, or {{x, n}, {y, n}} for n elements of each.
-/// What is named by a pointer to const is only read.
-using Touches = std::initializer_list<Touch>;
+/// body(i, ...) for i from 0 to n - 1, in any order and at once, queued at `place`. On a host the body is
+/// compiled for several instruction sets, as far as it is inlined, and runs without Kokkos where that cannot
+/// be initialised. Where the processor has fused multiply-adds, a compiler that contracts expressions (g++
+/// does) rounds a * b + c once, and elsewhere twice: compile the file with -ffp-contract=off for the same
+/// bits on every processor.
+template <class... OperandsAndBody>
+void ParallelFor(const At& place, std::int64_t n, OperandsAndBody&&... operands_and_body) {
+  const auto extents = detail::ExtentsOf("ParallelFor", n);
+  detail::Split<1>(
+      [&](const auto& all, const auto&... operands) {
+        detail::WithOperands("ParallelFor", place, extents, detail::FromEnd<0>(all),
+                             detail::RunLoop<1>{extents}, operands...);
+      },
+      std::forward<OperandsAndBody>(operands_and_body)...);
+}
+
+/// body(j, i, ...) for each index of two dims or more, up to six. The last dim is to run fastest: a GPU goes
+/// through them by tiles, a CPU row by row.
+template <std::size_t N, class... OperandsAndBody>
+  requires(N > 1)
+void ParallelFor(const At& place, const std::int64_t (&dims)[N], OperandsAndBody&&... operands_and_body) {
+  const auto extents = detail::ExtentsOf("ParallelFor", dims);
+  detail::Split<1>(
+      [&](const auto& all, const auto&... operands) {
+        detail::WithOperands("ParallelFor", place, extents, detail::FromEnd<0>(all),
+                             detail::RunLoop<N>{extents}, operands...);
+      },
+      std::forward<OperandsAndBody>(operands_and_body)...);
+}
 
 namespace detail {
-
-/// Runs host code at a place that has no DeviceSpace: now, or in the order of its stream.
-template <class Code>
-void RunHostCode(const Place& place, Touches touches, Code code) {
-  const DeviceProperties& device = place.stream().device().properties();
-  if (place.side() == Side::kCpu || device.launch == nullptr) return code();
-  device.launch(device.index, place.stream().handle(), touches, std::move(code));
+template <std::size_t N, class... Arguments>
+void Reduce(const At& place, const Extents<N>& extents, Arguments&&... arguments) {
+  Split<2>(
+      [&](const auto& all, const auto&... operands) {
+        auto& result = FromEnd<0>(all);
+        using Reducer = typename ReducerOf<std::remove_cvref_t<decltype(result)>>::Type;
+        typename Reducer::value_type value{};
+        Reducer(value).init(value);
+        WithOperands("ParallelReduce", place, extents, FromEnd<1>(all),
+                     RunReduction<N, Reducer>{extents, value}, operands...);
+        if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(result)>>)
+          result = value;
+        else
+          result.reference() = value;
+      },
+      std::forward<Arguments>(arguments)...);
 }
-
-/// Runs body(space) on the place's DeviceSpace, or returns false where it has none.
-template <class Body>
-bool RunOnDeviceSpace(const Place& place, const Body& body) {
-  if constexpr (kHasDeviceSpace) {
-    const DeviceProperties& device = place.stream().device().properties();
-    if (place.side() == Side::kGpu && OnDeviceSpace(device)) {
-      RequireKokkos(device.index);
-      static std::atomic<std::uint64_t> launched_on{0};
-      RunOnGpu(place.stream(), launched_on, [&](const DeviceSpace& space) { body(space); });
-      return true;
-    }
-  }
-  return false;
-}
-
-/// A parallel loop on any of Kokkos' spaces.
-template <class Functor>
-struct LoopOn {
-  std::int64_t n;
-  Functor functor;
-
-  template <class Space>
-  void operator()(const Space& space) const {
-    Kokkos::parallel_for(Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, n), functor);
-  }
-};
-
-/// ParallelFor, for the kernel that `call` names.
-template <class Functor>
-void Loop(const char* call, const Place& place, std::int64_t n, Touches touches, Functor functor) {
-  RequireOperands(call, n, touches);
-  if (n == 0 || RunOnDeviceSpace(place, LoopOn<Functor>{n, functor})) return;
-  const auto gpu = GpuOf(place.stream().device().properties());
-  RunHostCode(place, touches,
-              [gpu, n, range = EachOf<Functor>{std::move(functor)}] { RunOnHost(gpu, n, range); });
-}
-
 }  // namespace detail
 
-/// functor(std::int64_t i) for i from 0 to n - 1, in any order and at once, queued at `place`. The functor is
-/// copied, and runs on the device: KOKKOS_LAMBDA, or a class whose operator() is a const
-/// KOKKOS_INLINE_FUNCTION. On a host it is compiled for several instruction sets, as far as it is inlined,
-/// and runs without Kokkos where that cannot be initialised. Where the processor has fused multiply-adds, a
-/// compiler that contracts expressions (g++ does) rounds a * b + c once, and elsewhere twice: compile the
-/// file with -ffp-contract=off for the same bits on every processor. Throws DeviceError, and
-/// std::invalid_argument for n < 0 and, unless n is 0, for a null pointer in `touches`. Any thread may call.
-template <class Functor>
-void ParallelFor(const Place& place, std::int64_t n, Touches touches, Functor functor) {
-  detail::Loop("ParallelFor", place, n, touches, std::move(functor));
+/// body(i, ..., value) for each index, where the body adds to `value` or does what else the reducer says; the
+/// result is there when the call returns. Behind the body comes what it goes to: a number, for the sum, or
+/// one of Kokkos' reducers of a variable of the host's, as Kokkos::Max<float>(most).
+template <class... OperandsBodyResult>
+void ParallelReduce(const At& place, std::int64_t n, OperandsBodyResult&&... operands_body_result) {
+  detail::Reduce(place, detail::ExtentsOf("ParallelReduce", n),
+                 std::forward<OperandsBodyResult>(operands_body_result)...);
+}
+/// The same over two dims or more: body(j, i, ..., value).
+template <std::size_t N, class... OperandsBodyResult>
+  requires(N > 1)
+void ParallelReduce(const At& place, const std::int64_t (&dims)[N],
+                    OperandsBodyResult&&... operands_body_result) {
+  detail::Reduce(place, detail::ExtentsOf("ParallelReduce", dims),
+                 std::forward<OperandsBodyResult>(operands_body_result)...);
 }
 
-/// body(space), with the Kokkos execution space of `place`, for what a loop does not say: teams, reductions,
-/// scans. Its operator() is const and a template over the space. It runs on the host; what it queues on
-/// `space` is work of the place's stream. On a GPU the first call of each Body runs alone, because Kokkos
-/// prepares a kernel at its first launch. So a Body must launch the same kernels at each call, and must not
-/// wait for another thread's. An error that the runtime holds for this thread after the body is thrown. On a
-/// simulated device the body itself is queued: what it writes to must live until the stream is synchronised,
-/// and it must use host memory and `touches` alone. Throws NoDevice for any place where Kokkos was built for
-/// a GPU and there is none, for then no space of its works; std::logic_error once Kokkos is finalised;
-/// std::invalid_argument for a null pointer in `touches`; and DeviceError.
-template <class Body>
-void Launch(const Place& place, Touches touches, Body body) {
-  detail::RequirePointers("Launch", touches);
-  if (detail::RunOnDeviceSpace(place, body)) return;
-  const auto gpu = detail::GpuOf(place.stream().device().properties());
-  detail::RequireKokkos(gpu);
-  detail::RunHostCode(place, touches, [gpu, body = std::move(body)] {
-    detail::RequireKokkos(gpu);  // what was queued may run after the end
-    body(detail::HostSpace());
-  });
+/// Sums of all before: body(i, ..., T& value, bool final), as in Kokkos, adds the term of index i to `value`,
+/// and writes what it wants of it, before or after, if `final`; it may be called twice for an index. Without
+/// a T behind the body the scan is queued, with one it waits, and that becomes the total.
+template <class... OperandsBodyTotal>
+void ParallelScan(const At& place, std::int64_t n, OperandsBodyTotal&&... operands_body_total) {
+  const auto extents = detail::ExtentsOf("ParallelScan", n);
+  constexpr auto kOperands =
+      (std::size_t{0} + ... + std::size_t{detail::kIsOperand<std::remove_cvref_t<OperandsBodyTotal>>});
+  constexpr std::size_t kTail = sizeof...(OperandsBodyTotal) - kOperands;
+  static_assert(kTail == 1 || kTail == 2,
+                "ferry: what stands before the body is Read(x), ReadWrite(x) or Overwrite(x)");
+  detail::Split<kTail>(
+      [&](const auto& all, const auto&... operands) {
+        const auto& body = detail::FromEnd<kTail - 1>(all);
+        using Value = decltype(detail::ScanValue(&std::remove_cvref_t<decltype(body)>::operator()));
+        Value* total = nullptr;
+        if constexpr (kTail == 2) *(total = &detail::FromEnd<0>(all)) = Value{};
+        detail::WithOperands("ParallelScan", place, extents, body, detail::RunScan<Value>{n, total},
+                             operands...);
+      },
+      std::forward<OperandsBodyTotal>(operands_body_total)...);
+}
+
+/// body(space, ...), with the Kokkos execution space of `place`, for what a loop does not say: teams, kernels
+/// in a row. Its operator() is const and a template over the space; for its operands it gets pointers, as in
+/// a loop of one dim. It runs on the host; what it queues on `space` is work of the place's stream. On a GPU
+/// the first call of each Body runs alone, for Kokkos prepares kernels as they are first launched: a Body
+/// launches the same ones at each call, and waits for no other thread's kernels. An error that is the
+/// thread's last one after it is thrown. On a simulated device the body itself is queued: what it writes to
+/// must live until the stream is synchronised, and it must use host memory and its operands alone. Throws
+/// NoDevice for any place where Kokkos was built for a GPU and there is none, for then no space of its works;
+/// std::logic_error once Kokkos is finalised; and DeviceError.
+template <class... OperandsAndBody>
+void Launch(const At& place, OperandsAndBody&&... operands_and_body) {
+  const detail::Extents<1> once{{1}, 1};
+  detail::Split<1>(
+      [&](const auto& all, const auto&... operands) {
+        detail::WithOperands("Launch", place, once, detail::FromEnd<0>(all), detail::RunLaunch{},
+                             operands...);
+      },
+      std::forward<OperandsAndBody>(operands_and_body)...);
 }
 
 }  // namespace ferry

@@ -26,7 +26,7 @@ inline constexpr std::string_view kCalls[] = {
     "MemcpyAsync", "MemsetAsync", "Launch",
     "StreamCreate", "CreateBlockingStream", "StreamDestroy", "StreamQuery", "StreamSynchronize",
     "StreamWaitEvent", "StreamIsCapturing", "ThreadExchangeStreamCaptureMode", "BeginCapture", "EndCapture",
-    "EventCreate", "EventDestroy", "EventRecord", "EventSynchronize"};
+    "EventCreate", "EventDestroy", "EventRecord", "EventSynchronize", "EventQuery"};
 // clang-format on
 
 /// When work that was queued runs.
@@ -43,6 +43,8 @@ struct Options {
   std::size_t memory = 0;         ///< of each device, in bytes; 0: as much as this machine has
   std::size_t pinned_memory = 0;  ///< of the host, in bytes; 0: as much as this machine has
   bool unified = false;
+  int unified_devices = 0;  ///< else, how many of the devices are unified: the last ones
+  bool peers = true;        ///< copies can read the memory of another device that is not unified
   /// Pageable memory is copied like pinned, as CUDA's words permit. Else a copy has read its pageable source,
   /// or written its pageable destination, when it returns.
   bool pageable_late = false;
@@ -78,7 +80,7 @@ struct Options {
   long fail_at = 0;  ///< the n-th call that counts fails, counted from 1; 0: none
   /// Which calls count: those of one name, of kCalls; "allocation": those that allocate; "any": all; and if
   /// empty all except those that give back (Free*, *Destroy) or ask (GetDevice, SetDevice, Describe,
-  /// StreamIsCapturing), launches and captures.
+  /// StreamIsCapturing, EventQuery), launches and captures.
   std::string fail_call = {};
   bool fail_late = false;     ///< the failing call, or launch, has done its work, as when a vendor reports an
                               ///< older error; not of calls that make something: nobody could give that back

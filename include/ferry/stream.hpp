@@ -9,65 +9,55 @@
 #include "ferry/device.hpp"
 
 namespace ferry {
+namespace detail {
+
+class Queue;
+
+/// Which queue of work, told from every other one by one compare: a handle alone can come again, is the same
+/// number on several devices, and for a thread's default stream names another queue in each thread.
+enum class StreamId : std::uint64_t {
+  kNone = 0,
+  kHost = 1,                           ///< the host, among those that access memory
+  kOfThread = 2,                       ///< a thread's default stream; which one depends on who asks
+  kFirstOwn = std::uint64_t{1} << 63,  ///< from here on, streams that Ferry made
+};
+
+}  // namespace detail
 
 /// A queue of work. A value: copies share the queue, and the last one gives it back.
 /// Its device must outlive it. Any thread may use it.
 class Stream {
  public:
-  /// A new stream: unordered with every other one, the main one included, unless you wait explicitly.
-  explicit Stream(Device& device)
-      : device_(&device),
-        queue_(
-            reinterpret_cast<void*>(device.CreateStream()),
-            [&device](void* p) { device.DestroyStream(StreamHandle{reinterpret_cast<std::uintptr_t>(p)}); }),
-        user_(std::make_shared<char>()),
-        handle_{reinterpret_cast<std::uintptr_t>(queue_.get())} {}
+  /// A new stream. Unordered with every other stream, the main one included, unless you wait explicitly.
+  /// Throws DeviceError.
+  explicit Stream(Device& device);
   /// The device's default stream.
   static Stream Main(Device& device) noexcept { return Stream(device, device.properties().main_stream); }
-  /// Somebody else's. It must outlive every memory that was accessed on it.
+  /// Somebody else's. Before it is destroyed, each memory that was accessed on it must end or be told so
+  /// (SyncedMemory::Forget).
   static Stream Borrow(Device& device, StreamHandle handle) noexcept { return Stream(device, handle); }
 
   Device& device() const noexcept { return *device_; }
   StreamHandle handle() const noexcept { return handle_; }
+  /// Of the queue that the handle names in the calling thread.
+  detail::StreamId id() const noexcept;
   /// The host waits for all that is queued. Throws DeviceError.
   void Synchronize() const { device_->Synchronize(handle_); }
 
+  /// The same queue. A thread's default stream is another one in each thread.
   friend bool operator==(const Stream& a, const Stream& b) noexcept {
     return a.handle_ == b.handle_ && a.device_ == b.device_;
   }
 
  private:
-  friend class StreamNote;
-  Stream(Device& device, StreamHandle handle) noexcept : device_(&device), handle_(handle) {}
+  friend class SyncedMemory;
+  friend class detail::Queue;
+  Stream(Device& device, StreamHandle handle) noexcept;
 
   Device* device_;
-  std::shared_ptr<void> queue_;  ///< empty where the queue is somebody else's
-  std::shared_ptr<void> user_;   ///< alive as long as somebody can queue work
   StreamHandle handle_;
-};
-
-/// A memory's reference to a stream that it may wait for. Keeps the queue alive without counting as a user,
-/// so that the memory knows when the last user has gone.
-class StreamNote {
- public:
-  explicit StreamNote(const Stream& stream) : stream_(stream), user_(stream.user_) { stream_.user_.reset(); }
-
-  /// To wait for, or to compare.
-  const Stream& stream() const noexcept { return stream_; }
-  /// To queue work on, as one more user.
-  Stream ToStream() const {
-    Stream stream = stream_;
-    stream.user_ = user_.lock();
-    return stream;
-  }
-  /// The queue lives on as long as this does.
-  bool owns() const noexcept { return stream_.queue_ != nullptr; }
-  /// Nobody can queue work there any more.
-  bool orphaned() const noexcept { return stream_.queue_ != nullptr && user_.expired(); }
-
- private:
-  Stream stream_;
-  std::weak_ptr<void> user_;
+  detail::StreamId id_;
+  std::shared_ptr<detail::Queue> queue_;  ///< shared by its users; empty where the queue is somebody else's
 };
 
 /// A point in a stream's work: constructing one records it. A value: copies are the same point.
@@ -75,10 +65,11 @@ class StreamNote {
 class Event {
  public:
   /// A point after all that is queued on `on` so far. Throws DeviceError.
-  explicit Event(const Stream& on) : Event(on.device(), on.device().Record(on.handle())) {}
+  explicit Event(const Stream& on) : Event(on.device(), on.handle()) {}
+  Event(Device& device, StreamHandle on) : Event(device, device.Record(on)) {}
 
-  /// Queues a copy on `on`. Returns the point right after it, or nullopt if the copy is queued and its point
-  /// could not be made. Throws DeviceError.
+  /// Queues a copy on `on`, and is the point right after it; nothing where the copy is queued and no point
+  /// could be made. Throws DeviceError.
   static std::optional<Event> OfCopy(CopyKind kind, void* dst, const void* src, std::size_t bytes,
                                      const Stream& on) {
     const auto handle = on.device().CopyAndRecord(kind, dst, src, bytes, on.handle());
@@ -90,8 +81,10 @@ class Event {
     }
   }
 
+  Device& device() const noexcept { return *device_; }
   EventHandle handle() const noexcept { return EventHandle{reinterpret_cast<std::uintptr_t>(owner_.get())}; }
   void HostWait() const { device_->HostWait(handle()); }
+  /// `waiter` is of a device of the same backend.
   void StreamWait(const Stream& waiter) const { waiter.device().StreamWait(waiter.handle(), handle()); }
 
  private:

@@ -1,35 +1,59 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "ferry/backend.hpp"
 #include "ferry/coherence.hpp"
+#include "ferry/detail/range_map.hpp"
 #include "ferry/detail/use_list.hpp"
 #include "ferry/device.hpp"
 #include "ferry/stream.hpp"
 
 namespace ferry {
 
-/// Bytes that live on the CPU, on the GPU, or on both, copied only when they must be: Caffe's SyncedMemory,
-/// with streams and with accesses that overwrite. Accesses are put in order, and no call ends one.
+/// Bytes of a memory: `bytes` from `first` on. No value is the whole.
+struct ByteRange {
+  static constexpr std::size_t kRest = ~std::size_t{0};  ///< as far as the memory goes
+  std::size_t first = 0;
+  std::size_t bytes = kRest;
+};
+
+namespace detail {
+struct Arrival;
+class Call;
+}  // namespace detail
+
+/// Bytes that live on the host, on one GPU or on several, copied only when they must be: Caffe's
+/// SyncedMemory, with streams, with accesses that overwrite, and with accesses of a part. No call ends an
+/// access.
 ///
-/// Memory is allocated by the first access on a side; bytes that nobody wrote read as zeros. A CPU pointer is
-/// current when it is returned. A GPU pointer is current for work queued after the call on the stream that it
-/// was asked for, and such an access lasts until that work is queued: what comes next waits for it. Two
-/// kinds of access block the host: those on the CPU, and the first one on the GPU to bytes given by
-/// set_cpu_data, which returns when they have been read, as Caffe's does.
+/// Memory of the whole size is allocated by the first access in a space (the host, or the device of the
+/// stream that an access names); bytes that nobody wrote read as zeros. A host pointer is current when it is
+/// returned. A GPU pointer is current for work queued after the call on the stream that it was asked for, and
+/// such an access lasts until that work is queued: what comes next waits for it. An access with a ByteRange
+/// fetches, changes and waits for these bytes alone, and returns the pointer to the first of them. Only host
+/// accesses block the host, and these accesses on a GPU: the first one of bytes given by set_cpu_data, which,
+/// like Caffe's, has read them when it returns, and one whose bytes come from a device of another backend.
 ///
-/// Concurrent const accesses are safe; a non-const one excludes all others, up to the end of both. Every call
-/// can throw DeviceError, OutOfMemory (or std::bad_alloc, if the host has no memory for its lists), and
-/// std::invalid_argument for a stream of another device. One that throws leaves the bytes as they were, and
-/// can be made again. At most it has allocated a side or started a copy to it, which head() shows; Assign
-/// alone can lose what it would replace, as it says. Pointers stay the same for life, except those that
-/// set_*_data replaces, and may be null while size is 0.
+/// Concurrent const accesses are safe, and so are non-const ones of disjoint ranges; a non-const one excludes
+/// all others of its bytes, up to the end of both. Every call can throw DeviceError, OutOfMemory (or
+/// std::bad_alloc, where its notes have no room), and std::out_of_range for a range that is not within
+/// size(). One that throws leaves the bytes as they were, and can be made again. At most it has allocated
+/// memory in a space or started a copy to it, which head() shows; Assign alone can lose what it would
+/// replace, as it says. Pointers stay the same for life, except those that set_*_data replaces and Release
+/// takes back, and may be null while size is 0.
 class SyncedMemory {
  public:
   using SyncedHead = Head;
@@ -40,8 +64,9 @@ class SyncedMemory {
   static constexpr Head SYNCED = Head::SYNCED;
 
   SyncedMemory() : SyncedMemory(0) {}
-  /// `size` is in bytes. The device must outlive the memory.
-  explicit SyncedMemory(std::size_t size, Device& device = DefaultDevice());
+  /// `size` is in bytes. The device must outlive the memory, and so must each other one whose streams access
+  /// it. The label names the memory in errors and traces.
+  explicit SyncedMemory(std::size_t size, Device& device = DefaultDevice(), std::string label = {});
   ~SyncedMemory();
   SyncedMemory(const SyncedMemory&) = delete;
   SyncedMemory& operator=(const SyncedMemory&) = delete;
@@ -49,22 +74,37 @@ class SyncedMemory {
   const void* cpu_data() const {
     if (void* ptr = cpu_ready_.load(std::memory_order_acquire)) [[likely]]
       return ptr;
-    return Reach(Side::kCpu, Access::kRead, main_);
+    return Reach(nullptr, Access::kRead, {});
   }
   const void* gpu_data(const Stream& on) const {
-    if (gpu_ready_.load(std::memory_order_acquire) == on.handle() && &on.device() == &device_) [[likely]]
+    if (Ready(on.id_)) [[likely]]
       return gpu_.ptr;
-    return Reach(Side::kGpu, Access::kRead, on);
+    return Reach(&on, Access::kRead, {});
   }
-  void* mutable_cpu_data() { return Write(Side::kCpu, Access::kReadWrite, main_); }
-  void* mutable_gpu_data(const Stream& on) { return Write(Side::kGpu, Access::kReadWrite, on); }
+  void* mutable_cpu_data() { return Write(Access::kReadWrite); }
+  void* mutable_gpu_data(const Stream& on) { return Write(Access::kReadWrite, on); }
   /// For a caller that writes every byte: no copy, no zeroing.
-  void* overwrite_cpu_data() { return Write(Side::kCpu, Access::kOverwrite, main_); }
-  void* overwrite_gpu_data(const Stream& on) { return Write(Side::kGpu, Access::kOverwrite, on); }
+  void* overwrite_cpu_data() { return Write(Access::kOverwrite); }
+  void* overwrite_gpu_data(const Stream& on) { return Write(Access::kOverwrite, on); }
 
-  const void* gpu_data() const { return gpu_data(main_); }
-  void* mutable_gpu_data() { return mutable_gpu_data(main_); }
-  void* overwrite_gpu_data() { return overwrite_gpu_data(main_); }
+  /// The same on the device's main stream.
+  const void* gpu_data() const {
+    if (Ready(main_)) [[likely]]
+      return gpu_.ptr;
+    return gpu_data(Stream::Main(device_));
+  }
+  void* mutable_gpu_data() { return WriteOnMain(Access::kReadWrite); }
+  void* overwrite_gpu_data() { return WriteOnMain(Access::kOverwrite); }
+
+  /// The same for a part.
+  const void* cpu_data(ByteRange range) const { return Reach(nullptr, Access::kRead, range); }
+  const void* gpu_data(ByteRange range, const Stream& on) const { return Reach(&on, Access::kRead, range); }
+  void* mutable_cpu_data(ByteRange range) { return Reach(nullptr, Access::kReadWrite, range); }
+  void* mutable_gpu_data(ByteRange range, const Stream& on) { return Reach(&on, Access::kReadWrite, range); }
+  void* overwrite_cpu_data(ByteRange range) { return Reach(nullptr, Access::kOverwrite, range); }
+  void* overwrite_gpu_data(ByteRange range, const Stream& on) {
+    return Reach(&on, Access::kOverwrite, range);
+  }
 
   using Deleter = std::function<void(void*)>;
   /// Use the caller's bytes, size() of them, from now on; the caller keeps owning them. The next set_*_data
@@ -77,90 +117,175 @@ class SyncedMemory {
   /// std::invalid_argument for a null pointer and for one that this memory Owns, and StreamCaptureError while
   /// a stream that uses the old bytes is under graph capture.
   void set_cpu_data(void* ptr, Deleter deleter = {});
-  /// `on` is the stream whose queued work writes the bytes.
+  /// Device bytes of the stream's device; `on` is the stream whose queued work writes them.
   void set_gpu_data(void* ptr, const Stream& on, Deleter deleter = {});
-  void set_gpu_data(void* ptr, Deleter deleter = {}) { set_gpu_data(ptr, main_, std::move(deleter)); }
+  void set_gpu_data(void* ptr, Deleter deleter = {}) {
+    set_gpu_data(ptr, Stream::Main(device_), std::move(deleter));
+  }
 
   /// Whether `ptr` is to bytes that this memory gives back to their owner: those that it has allocated, and
   /// those that came with a deleter. Does not throw.
   bool Owns(const void* ptr) const noexcept;
 
-  /// Start on `on` what a read of `side` would need, and do not wait for it. The next access does.
-  void Prefetch(Side side, const Stream& on) const;
+  /// Start on `on` what a read would need, of the host or of the stream's device, and do not wait for it. The
+  /// next access does.
+  void Prefetch(Side side, const Stream& on, ByteRange range = {}) const;
   /// Caffe's name for Prefetch(kGpu, on) of bytes that only the CPU has; elsewhere a std::logic_error.
   void async_gpu_push(const Stream& on);
 
-  /// The sides that hold the current bytes, or have them on their way.
-  Head head() const noexcept { return head_.load(std::memory_order_relaxed); }
+  /// Gives back the memory of a space; the bytes that only it holds go to the host first, or, from the host,
+  /// to the memory's device. Its pointers are no longer valid, those in captured graphs included. Counts as a
+  /// non-const access of the whole. Nothing where the space has no memory of its own. Throws std::logic_error
+  /// for an operand of a call that is under way, and StreamCaptureError while a stream that uses the bytes is
+  /// under graph capture; then nothing has changed.
+  void Release(Side side);
+  void Release(Device& device);
+  /// Before a borrowed stream is destroyed: from now on the memory waits for what is queued there by now, and
+  /// does not use the stream any more. Throws DeviceError.
+  void Forget(const Stream& borrowed);
+
+  /// The sides that have every byte that was written, or have them on their way: a GPU is one side. Where
+  /// neither has all: HEAD_AT_GPU if a device has some bytes that the host lacks, else HEAD_AT_CPU.
+  Head head() const noexcept;
   /// In bytes: what is in use, and so what copies move.
   std::size_t size() const noexcept { return size_; }
-  /// In bytes: what the first access of a side allocates.
+  /// In bytes: what the first access in a space allocates.
   std::size_t capacity() const noexcept { return capacity_; }
   Device& device() const noexcept { return device_; }
+  const std::string& label() const noexcept { return label_ != nullptr ? *label_ : NoLabel(); }
+  void set_label(std::string label);
 
   /// Keeps the first min(size(), size) bytes; those that are added read as zeros. No pointer changes, nothing
-  /// is copied, allocated or waited for. Counts as a non-const access. Throws std::length_error beyond the
+  /// is copied or waited for. Counts as a non-const access of the whole. Throws std::length_error beyond the
   /// capacity.
   void Resize(std::size_t size);
   /// What becomes of the bytes beyond those that Assign copies.
   enum class Rest : std::uint8_t { kDropped, kKept };
-  /// Takes the first `size` bytes of `source`, another memory, which has at least as many. The size becomes
-  /// `size`; with Rest::kKept a larger size stays, and so do the bytes beyond. Copied where they are, on the
-  /// main stream if that is the GPU or both sides; between devices, and for bytes given to a unified device,
-  /// by way of the host. Counts as a non-const access, and as a read of `source`. One that throws leaves the
-  /// bytes as they were, except where only the GPU, or a unified device's one buffer, had them and the device
-  /// has made a copy that it says failed. Throws std::length_error beyond the capacity.
+  /// Becomes the first `size` bytes of `source`, another memory, which has as many, and of its own the rest,
+  /// if that is kept. Copied where they are, on the main stream if that is the GPU or both sides; between
+  /// devices, and for bytes given to a unified device, by way of the host. Counts as a non-const access, and
+  /// as a read of `source`. One that throws leaves the bytes as they were, except where only the GPU, or a
+  /// unified device's one buffer, had them and the device has made a copy that it says failed. Throws
+  /// std::length_error beyond the capacity.
   void Assign(const SyncedMemory& source, std::size_t size, Rest rest = Rest::kDropped);
 
  private:
+  friend struct detail::Arrival;
+  friend class detail::Call;
   struct Buffer {
+    Device* device;
     MemoryKind kind;
     void* ptr = nullptr;
     std::size_t allocated = 0;  ///< what the device gets back, in bytes; 0 where the bytes are adopted
-    std::size_t extent = 0;     ///< bytes that have been written; those from there to size_ read as zeros
-    Deleter deleter{};          ///< of adopted bytes that are ours
+    std::unique_ptr<Deleter> deleter{};  ///< of adopted bytes that are ours
     detail::UseList uses{};
     bool adopted() const noexcept { return ptr != nullptr && allocated == 0; }
   };
-  struct Step;
-  struct Locked;
+  /// What the host must wait for before an access can go on.
+  struct Wait {
+    Buffer* buffer;
+    detail::Bytes bytes;
+    Access access;
+    std::vector<detail::UseList::Awaited> awaited;
+  };
+  using Waits = std::optional<Wait>;
 
-  void* Write(Side side, Access access, const Stream& on) {
-    if (sole_ == (side == Side::kCpu ? StreamHandle::kHost : on.handle()) && &on.device() == &device_)
-        [[likely]]
-      return buffer(side).ptr;
-    return Reach(side, access, on);
+  bool Ready(detail::StreamId on) const noexcept {
+    return gpu_ready_[0].load(std::memory_order_acquire) == on ||
+           gpu_ready_[1].load(std::memory_order_acquire) == on;
   }
-  void* Reach(Side side, Access access, const Stream& on) const;
-  Step Arrive(Side side, Access access, const Stream& on, Locked& held) const;
-  std::size_t Transfer(Side to, const Stream& on, Locked& held) const;
-  void FillTail(const Stream& on, Locked& held) const;
-  void HostArrives(Buffer& here, Access access, Locked& held) const;
-  static bool HostAwaits(Buffer& buffer, Access access, Locked& held);
-  void Publish(Side side, Access access, const Stream& on) const;
-  void Adopt(Side side, void* ptr, Deleter deleter, const Stream& on);
-  void Allocate(Buffer& buffer, const Stream& on) const;
-  void Release(Buffer& buffer) noexcept;
+  void* Write(Access access) {
+    if (sole_.load(std::memory_order_acquire) == detail::StreamId::kHost) [[likely]]
+      return (unified_ ? gpu_ : cpu_).ptr;
+    return Reach(nullptr, access, {});
+  }
+  void* Write(Access access, const Stream& on) {
+    if (sole_.load(std::memory_order_acquire) == on.id_) [[likely]]
+      return gpu_.ptr;
+    return Reach(&on, access, {});
+  }
+  void* WriteOnMain(Access access) {
+    if (sole_.load(std::memory_order_acquire) == main_) [[likely]]
+      return gpu_.ptr;
+    return Write(access, Stream::Main(device_));
+  }
+
+  /// The byte of number `first`, if the whole is in place for the access; else null. `on` is null for the
+  /// host.
+  void* InPlace(Access access, const Stream* on, std::size_t first) const noexcept {
+    const auto id = on == nullptr ? detail::StreamId::kHost : on->id_;
+    void* ptr = nullptr;
+    if (access != Access::kRead)
+      ptr = sole_.load(std::memory_order_acquire) != id ? nullptr
+            : on == nullptr                             ? (unified_ ? gpu_ : cpu_).ptr
+                                                        : gpu_.ptr;
+    else
+      ptr = on == nullptr ? cpu_ready_.load(std::memory_order_acquire) : Ready(id) ? gpu_.ptr : nullptr;
+    return ptr == nullptr ? nullptr : static_cast<std::byte*>(ptr) + first;
+  }
+  /// One access; `on` is null for the host.
+  void* Reach(const Stream* on, Access access, ByteRange range) const;
+
+  Waits Prepare(detail::Arrival& arrival, detail::Dying& dying) const;
+  void Commit(detail::Arrival& arrival, detail::Dying& dying) const noexcept;
+  void Settle(const detail::Arrival& arrival, detail::Dying& dying) const noexcept;
+  void Observe(const detail::Arrival& arrival) const noexcept;
+  Waits Fetch(detail::Arrival& arrival, detail::Dying& dying) const;
+  Waits Bring(detail::Bytes bytes, Spaces holders, detail::Arrival& arrival, detail::Dying& dying) const;
+  Waits BringFrom(unsigned source, detail::Bytes bytes, detail::Arrival& arrival, detail::Dying& dying) const;
+  Waits Transfer(detail::Bytes bytes, unsigned to, unsigned source, const Stream& on,
+                 detail::Arrival& arrival, detail::Dying& dying) const;
+  Waits Zero(detail::Bytes bytes, detail::Arrival& arrival, detail::Dying& dying) const;
+  static Waits HostMust(Buffer& buffer, detail::Bytes bytes, Access access, detail::Dying& dying);
+  static Waits HostMustFor(const Stream& on, Buffer& buffer, detail::Bytes bytes, Access access,
+                           detail::Dying& dying);
+  void Publish(const detail::Arrival& arrival) const noexcept;
+  unsigned Source(Spaces holders, unsigned space) const;
+  Spaces SharersOf(unsigned space) const noexcept;
+  template <class Change>
+  void ChangeHolders(detail::Bytes bytes, Change change) const noexcept;
+  Head HeadOf(detail::Bytes bytes) const noexcept;
+
+  unsigned SpaceOf(Device& device) const;
+  Device& DeviceOf(unsigned space) const noexcept;
+  Buffer& BufferOf(unsigned space) const noexcept;
+  static std::byte* At(const Buffer& buffer, detail::Bytes bytes) noexcept {
+    return static_cast<std::byte*>(buffer.ptr) + bytes.first;
+  }
+  std::size_t CountOf(detail::Bytes bytes) const noexcept {
+    return (bytes.last < size_ ? bytes.last : size_) - bytes.first;
+  }
+  detail::Bytes Checked(ByteRange range, const char* call) const;
+
+  void Adopt(unsigned space, void* ptr, Deleter deleter, const Stream& on);
+  void Allocate(Buffer& buffer, detail::Bytes bytes, const Stream& on) const;
+  void CopyOver(detail::Bytes bytes, const void* from, std::size_t size, const Stream& on) const;
+  void ForgetReady() const noexcept;
+  void Evict(unsigned space);
+  void GiveBack(Buffer& buffer) noexcept;
   void Abandon(Buffer& buffer, const Stream& on) noexcept;
   void RequireRoom(std::size_t size, const char* call) const;
-  void RequireOurs(const Stream& on, const char* call) const;
-  Buffer& buffer(Side side) const noexcept { return side == Side::kGpu || unified_ ? gpu_ : cpu_; }
+  std::string Named() const;
+  static const std::string& NoLabel() noexcept;
 
-  // What an access in place looks at. gpu_ready_ == s means: the bytes are there, s is ordered after
-  // their last write, and gpu_.uses has an entry for s without a point.
+  // What an access in place looks at. They speak of the whole array: gpu_ready_ has s means that the bytes
+  // are on the memory's device, s is ordered after their last write, and gpu_.uses has s, without a point.
   mutable std::atomic<void*> cpu_ready_{nullptr};
-  mutable std::atomic<StreamHandle> gpu_ready_{StreamHandle::kNone};
-  mutable StreamHandle sole_ = StreamHandle::kNone;  ///< who accessed last, if that was a write
-  mutable std::atomic<Head> head_{UNINITIALIZED};
+  mutable std::array<std::atomic<detail::StreamId>, 2> gpu_ready_{};
+  mutable std::atomic<detail::StreamId> sole_{};  ///< who accessed last, if that was a write
+  const detail::StreamId main_;                   ///< the device's main stream
 
   Device& device_;
   std::size_t size_;
   std::size_t capacity_;
-  const bool unified_;  ///< one buffer serves both sides, and nothing is ever copied
-  const Stream main_;
-  mutable std::mutex mutex_;  ///< guards what follows, and `sole_`; never held while the host waits
-  mutable Buffer cpu_{MemoryKind::kPinnedHost};
+  std::unique_ptr<std::string> label_;
+  const bool unified_;         ///< one buffer serves the host and the device
+  mutable unsigned busy_ = 0;  ///< calls under way that have let go of the lock
+  mutable std::mutex mutex_;   ///< guards what follows and `busy_`; never held while the host waits
+  mutable detail::RangeMap<Spaces> holders_;  ///< what is beyond size_ means nothing
+  mutable Buffer cpu_;
   mutable Buffer gpu_;
+  mutable std::vector<std::unique_ptr<Buffer>> others_{};  ///< of further devices, in the order of first use
 };
 
 }  // namespace ferry

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Compiles SOURCE with COMPILER, FLAGS and MORE_FLAGS. With ERROR it must fail, with words that match; else it must compile, and
-# with FOREIGN no header that it reads may match.
+# Compiles SOURCE with COMPILER, FLAGS and MORE_FLAGS. With ERROR it must fail, with words that match, and with FIRST_ERROR by
+# an error whose first line does; else it must compile, and with FOREIGN no header that it reads may match.
 separate_arguments(MORE_FLAGS)
 execute_process(COMMAND ${COMPILER} ${FLAGS} ${MORE_FLAGS} -H ${SOURCE} RESULT_VARIABLE result ERROR_VARIABLE output)
 string(REGEX MATCHALL "(^|\n)\\.+ [^\n]+" headers "${output}")
 string(REGEX REPLACE "(^|\n)(\\.+ |Multiple include guards)[^\n]*" "" words "${output}")
 
+if(FIRST_ERROR)
+  set(ERROR ${FIRST_ERROR})
+  string(REGEX MATCH "error: [^\n]*" words "${words}")
+endif()
 if(ERROR)
   if(result EQUAL 0)
     message(FATAL_ERROR "${SOURCE} compiles, and must not")

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // In a process of its own: after a kernel failed, nobody may use the device again.
-#include <cstring>
-#include <optional>
-
+#include "ferry/array.hpp"
+#include "ferry/detail/kernel_place.hpp"
 #include "ferry/error.hpp"
 #include "ferry/kernels.hpp"
-#include "ferry/synced_memory.hpp"
 #include "kernel.hpp"  // of tests/<backend>
 #include "tests/gpu/gpus.hpp"
 
@@ -18,25 +16,26 @@ TEST_CASE(
   CountGpus();
   if (!vendor::SurvivesFailedKernels()) SKIP("a failed kernel ends the process here");
   std::unique_ptr<Device> device = MakeDevice(NameOf(0));
-  std::optional<SyncedMemory> here(std::in_place, 1000, *device), there(std::in_place, 1000, *device);
-  std::memset(here->overwrite_cpu_data(), 5, 1000);
-  const Place place = Place::On(Stream::Main(*device));  // what kernels keep is there, and goes at exit
-  Set(place, 1000, char{1}, place.Overwrite<char>(*there));
-  auto* const kept = static_cast<char*>(there->mutable_gpu_data());
+  const Place cpu = Place::Cpu(*device), place(*device);
+  Array<char> here(1000, *device), there(1000, *device);
+  Set(cpu, 5, here);
+  Set(place, 1, there);  // what kernels keep is there, and goes at exit
+  static_cast<void>(place.ReadWrite(there));
+  const bool on_gpu = detail::KernelPlace(place)->side() == Side::kGpu;
   {
     const vendor::Kernel fail("Fail");
     fail.Launch(Stream::Main(*device));
     CHECK_THROWS_AS(Stream::Main(*device).Synchronize(), DeviceError);
   }
-  CHECK_THROWS_AS(there->cpu_data(), DeviceError);
+  CHECK_THROWS_AS(cpu.Read(there), DeviceError);
   if (!device->properties().unified) {  // there nothing is copied, and only a wait can fail
-    CHECK(there->head() == SyncedMemory::HEAD_AT_GPU);
-    CHECK_THROWS(here->gpu_data());
+    CHECK(there.memory()->head() == SyncedMemory::HEAD_AT_GPU);
+    CHECK_THROWS(place.Read(here));
   }
-  if (place.side() == Side::kGpu) CHECK_THROWS_AS(Set(place, 1000, char{1}, kept), DeviceError);
-  CHECK(static_cast<const char*>(here->cpu_data())[999] == 5);
-  here.reset();
-  there.reset();
+  if (on_gpu) CHECK_THROWS_AS(Set(place, 1, there), DeviceError);
+  CHECK(cpu.Read(here)[999] == 5);
+  here = {};
+  there = {};
   device.reset();
 }
 

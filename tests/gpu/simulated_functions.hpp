@@ -123,5 +123,8 @@ FERRY_VENDOR(Error_t) FERRY_VENDOR(EventDestroy)(FERRY_VENDOR(Event_t) event) {
 FERRY_VENDOR(Error_t) FERRY_VENDOR(EventSynchronize)(FERRY_VENDOR(Event_t) event) {
   return Give(SimRuntime::EventSynchronize(simulated::Point(event)));
 }
+FERRY_VENDOR(Error_t) FERRY_VENDOR(EventQuery)(FERRY_VENDOR(Event_t) event) {
+  return Give(SimRuntime::EventQuery(simulated::Point(event)));
+}
 
 }  // extern "C"

@@ -91,7 +91,8 @@ TEST_CASE("concurrent readers see current bytes, and make one copy between them"
         Readers readers(memory, device, value, grown ? kKept : kBytes);
         REQUIRE(readers.Run());
         REQUIRE(readers.failed() == 0);
-        REQUIRE(device.copies - copies <= (unified ? 0 : 1));
+        // Zeros that one side has written are bytes that the other one lacks.
+        REQUIRE(device.copies - copies <= (unified ? 0 : grown ? 2 : 1));
       }
     }
     REQUIRE(Complaint() == "");

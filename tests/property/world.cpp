@@ -83,7 +83,8 @@ void World::Apply(const Step& step) {
   }
   // An Assign may cost both sides that of the gpu, and where there is but one buffer, its bytes.
   const bool assigns = step.verb == Verb::kAssign;
-  const bool may_lose = assigns && before == Head::SYNCED && head() == Head::HEAD_AT_CPU;
+  const bool grown = !slots_.empty() && slots_[step.memory % slots_.size()].grown;
+  const bool may_lose = grown || (assigns && before == Head::SYNCED && head() == Head::HEAD_AT_CPU);
   if (LostASide(before, head()) && !may_lose) Wrong("a failed access took a side away");
   const bool spoilt = assigns && (head() == Head::HEAD_AT_GPU || device_->properties().unified);
   if (options_.again || spoilt) Try(step);
@@ -112,6 +113,7 @@ void World::Try(const Step& step) {
     case Verb::kResize: {
       Flush(slot);
       const std::size_t size = step.amount % (slot.memory->capacity() + 1);
+      slot.grown |= size > slot.model.size;
       slot.memory->Resize(size);
       return slot.model.Resize(size);
     }

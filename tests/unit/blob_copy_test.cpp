@@ -32,7 +32,7 @@ TEST_CASE("CopyFrom copies wherever the bytes of source and destination are") {
   CHECK(Data(destination) == want);
   CHECK(Data(source) == want);
   const std::vector<float> diff = old_count == 2 ? std::vector<float>(4) : Counted<float>(4, 20);
-  CHECK(Diff(destination) == diff);
+  CHECK(DiffValues(destination) == diff);
   destination.mutable_cpu_data()[0] = 99;
   CHECK(Data(source) == want);
 }
@@ -76,7 +76,7 @@ TEST_CASE("CopyFrom with copy_diff copies the diff, and the data stays") {
   Fill(destination);
   ToGpu(source);
   destination.CopyFrom(source, true);
-  CHECK(Diff(destination) == Counted<float>(3, 4));
+  CHECK(DiffValues(destination) == Counted<float>(3, 4));
   CHECK(Data(destination) == Counted<float>(3));
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("CopyFrom grows within the capacity, and keeps all that it brought") {
   destination.Reshape({2});
   destination.CopyFrom(source, copy_diff, true);
   CHECK(Data(destination) == (copy_diff ? std::vector<float>{50, 51, 0, 0} : Counted<float>(4)));
-  CHECK(Diff(destination) == (copy_diff ? Counted<float>(4, 11) : std::vector<float>{60, 61, 0, 0}));
+  CHECK(DiffValues(destination) == (copy_diff ? Counted<float>(4, 11) : std::vector<float>{60, 61, 0, 0}));
 }
 
 TEST_CASE("a blob can copy from itself, and from one that shares its storage") {

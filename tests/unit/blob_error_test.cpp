@@ -303,17 +303,5 @@ TEST_CASE("storage of another device cannot be shared, and a blob without a shap
                                "share, both need a shape, and equal counts"));
 }
 
-TEST_CASE("a stream of another device is misuse, and changes nothing") {
-  const BlobWorld world;
-  const auto elsewhere = MakeDevice("host");
-  Victim victim(world.device());
-  const Stream stream(*elsewhere);
-  float mine[6];
-  CHECK_THROWS_AS(victim.blob.gpu_data(stream), std::invalid_argument);
-  CHECK_THROWS_AS(victim.blob.overwrite_gpu_diff(stream), std::invalid_argument);
-  CHECK_THROWS_AS(victim.blob.set_gpu_data(mine, stream), std::invalid_argument);
-  victim.CheckUntouched();
-}
-
 }  // namespace
 }  // namespace ferry::testing

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ferry/blob.hpp"
+#include "ferry/detail/kernel_place.hpp"
 #include "tests/unit/blob_world.hpp"
 
 namespace ferry::testing {
@@ -25,7 +26,7 @@ TEMPLATE_TEST_CASE("Update takes the diff from the data, wherever they are", "",
   if (diff_on_gpu) blob.mutable_gpu_diff();
   blob.Update();
   CHECK(Data(blob) == std::vector<TestType>(5, 9));
-  CHECK(Diff(blob) == Counted<TestType>(5));
+  CHECK(DiffValues(blob) == Counted<TestType>(5));
 }
 
 TEST_CASE("mathematics stays on the side that holds the bytes, and both count as the GPU", "[no-gpu]") {
@@ -65,7 +66,7 @@ TEST_CASE("Update of data that nobody wrote is the negative diff, and an untouch
   FillDiff(blob);
   blob.mutable_gpu_diff();
   blob.Update();
-  if (Place::On(Stream::Main(world.device())).side() == Side::kGpu)  // else kernels run on the CPU
+  if (detail::KernelPlace(Place(world.device()))->side() == Side::kGpu)  // else kernels run on the CPU
     CHECK(world.statistics().device_to_host.count == 0);
   CHECK(Data(blob) == std::vector<float>{-1, -2, -3});
   Fill(other);
@@ -87,7 +88,7 @@ TEMPLATE_TEST_CASE("sums of absolute values and of squares, and scaling", "", fl
   blob.scale_data(TestType{0.5});
   blob.scale_diff(TestType{-1});
   CHECK(Data(blob) == std::vector<TestType>{-1, -0.5, 0, 0.5});
-  CHECK(Diff(blob) == std::vector<TestType>{-1, -2, -3, -4});
+  CHECK(DiffValues(blob) == std::vector<TestType>{-1, -2, -3, -4});
 }
 
 TEST_CASE("mathematics is about count elements, not the capacity") {

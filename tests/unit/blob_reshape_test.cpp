@@ -21,7 +21,7 @@ TEST_CASE("a blob that shrinks and grows within its capacity keeps what stayed a
   if (gpu) blob.gpu_data();
   blob.Reshape({4});
   CHECK(Data(blob) == std::vector<float>{1, 2, 0, 0});
-  CHECK(Diff(blob) == std::vector<float>{11, 12, 0, 0});
+  CHECK(DiffValues(blob) == std::vector<float>{11, 12, 0, 0});
   blob.Reshape({3, 2});
   blob.gpu_data();
   CHECK(Data(blob) == std::vector<float>{1, 2, 0, 0, 0, 0});
@@ -36,7 +36,7 @@ TEST_CASE("growth beyond the capacity starts from zeros and copies nothing") {
   const Statistics before = world.statistics();
   blob.Reshape({5});
   CHECK(Data(blob) == std::vector<float>(5));
-  CHECK(Diff(blob) == std::vector<float>(5));
+  CHECK(DiffValues(blob) == std::vector<float>(5));
   const Statistics did = world.statistics() - before;
   CHECK(did.host_to_device.count + did.device_to_host.count + did.device_to_device.count == 0);
 }
@@ -71,7 +71,7 @@ TEST_CASE("ShrinkToFit gives memory back and keeps the elements where they are")
   CHECK(blob.diff()->capacity() == 3 * sizeof(float));
   CHECK(blob.data()->head() == head);
   CHECK(Data(blob) == Counted<float>(3));
-  CHECK(Diff(blob) == Counted<float>(3, 11));
+  CHECK(DiffValues(blob) == Counted<float>(3, 11));
   blob.Reshape({4});
   CHECK(Data(blob) == std::vector<float>(4));
 }
@@ -101,8 +101,8 @@ TEST_CASE("blobs that share data see one another's elements, and keep their own 
   b.mutable_gpu_data();
   b.mutable_cpu_data()[5] = 60;
   CHECK(a.data_at({1, 2}) == 60);
-  CHECK(Diff(b) == Counted<float>(6, 21));
-  CHECK(Diff(a) == std::vector<float>(6));
+  CHECK(DiffValues(b) == Counted<float>(6, 21));
+  CHECK(DiffValues(a) == std::vector<float>(6));
   a.ShareDiff(b);
   CHECK(a.diff_at({1, 2}) == 26);
 }
@@ -161,7 +161,7 @@ TEST_CASE("sharing and then growing within the other's capacity cannot overrun")
   small.Reshape({10});
   CHECK(small.data() == big.data());
   CHECK(Data(small) == std::vector<float>{1, 2, 0, 0, 0, 0, 0, 0, 0, 0});
-  CHECK(Diff(small) == std::vector<float>(10));
+  CHECK(DiffValues(small) == std::vector<float>(10));
   Fill(small);
   FillDiff(small);
   CHECK(Data(big) == Counted<float>(2));

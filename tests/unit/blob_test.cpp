@@ -191,7 +191,7 @@ TEST_CASE("every access of data and diff reaches the same elements") {
     CHECK(blob.mutable_gpu_diff(stream) == blob.gpu_diff(stream));
     CHECK(blob.data()->head() == SyncedMemory::HEAD_AT_GPU);
     CHECK(Data(blob) == std::vector<float>{1, 2});
-    CHECK(Diff(blob) == std::vector<float>{3, 4});
+    CHECK(DiffValues(blob) == std::vector<float>{3, 4});
     CHECK(blob.overwrite_gpu_data() == blob.overwrite_gpu_data(stream));
     CHECK(blob.overwrite_gpu_diff() == blob.overwrite_gpu_diff(stream));
     CHECK(blob.diff()->head() == SyncedMemory::HEAD_AT_GPU);
@@ -243,7 +243,7 @@ TEST_CASE("a pointer given to a blob is its data, and the diff stays") {
   std::vector<float> mine{7, 8, 9};
   blob.set_cpu_data(mine.data());
   CHECK(blob.cpu_data() == mine.data());
-  CHECK(Diff(blob) == Counted<float>(3));
+  CHECK(DiffValues(blob) == Counted<float>(3));
   blob.Reshape({2});
   CHECK(blob.cpu_data() == mine.data());
   blob.Reshape({3});
@@ -251,7 +251,7 @@ TEST_CASE("a pointer given to a blob is its data, and the diff stays") {
   blob.Reshape({4});
   CHECK(blob.cpu_data() != mine.data());
   CHECK(Data(blob) == std::vector<float>(4));
-  CHECK(Diff(blob) == std::vector<float>(4));
+  CHECK(DiffValues(blob) == std::vector<float>(4));
 }
 
 TEST_CASE("a pointer given after a blob got smaller has count elements, and growing does not overrun it") {
@@ -263,10 +263,10 @@ TEST_CASE("a pointer given after a blob got smaller has count elements, and grow
   std::vector<float> mine{7, 8};
   blob.set_cpu_data(mine.data());
   CHECK(Data(blob) == mine);
-  CHECK(Diff(blob) == Counted<float>(2));
+  CHECK(DiffValues(blob) == Counted<float>(2));
   blob.Reshape({8});
   CHECK(Data(blob) == std::vector<float>(8));
-  CHECK(Diff(blob) == std::vector<float>{1, 2, 0, 0, 0, 0, 0, 0});
+  CHECK(DiffValues(blob) == std::vector<float>{1, 2, 0, 0, 0, 0, 0, 0});
   blob.mutable_gpu_data();
   Fill(blob);
   CHECK(mine == std::vector<float>{7, 8});

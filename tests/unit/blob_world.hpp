@@ -64,7 +64,7 @@ std::vector<T> Data(const Blob<T>& blob) {
   return std::vector<T>(blob.cpu_data(), blob.cpu_data() + blob.count());
 }
 template <class T>
-std::vector<T> Diff(const Blob<T>& blob) {
+std::vector<T> DiffValues(const Blob<T>& blob) {
   return std::vector<T>(blob.cpu_diff(), blob.cpu_diff() + blob.count());
 }
 
@@ -101,7 +101,7 @@ struct Victim {
     CHECK(blob.data()->size() == 6 * sizeof(float));
     CHECK(blob.diff()->size() == 6 * sizeof(float));
     CHECK(Data(blob) == Counted<float>(6));
-    CHECK(Diff(blob) == Counted<float>(6, 11));
+    CHECK(DiffValues(blob) == Counted<float>(6, 11));
   }
   Blob<float> blob;
 };

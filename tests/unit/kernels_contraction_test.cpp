@@ -12,9 +12,10 @@ namespace {
 
 /// A product and a sum, which a compiler may round once instead of twice.
 struct MultiplyAdd {
-  const float *a, *b, *c;
-  float* result;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const { result[i] = a[i] * b[i] + c[i]; }
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, const float* a, const float* b, const float* c,
+                                         float* result) const {
+    result[i] = a[i] * b[i] + c[i];
+  }
 };
 
 TEST_CASE("A kernel that may not be contracted gives what a plain loop gives, whatever the processor",
@@ -22,14 +23,17 @@ TEST_CASE("A kernel that may not be contracted gives what a plain loop gives, wh
   constexpr std::size_t kCount = 100'000;
   std::mt19937 random(1);
   std::uniform_real_distribution<float> number(-1, 1);
-  std::vector<float> a(kCount), b(kCount), c(kCount), plain(kCount), result(kCount);
+  std::vector<float> a(kCount), b(kCount), c(kCount), plain(kCount);
   for (std::vector<float>* values : {&a, &b, &c})
     for (float& value : *values) value = number(random);
   for (std::size_t i = 0; i < kCount; ++i) plain[i] = a[i] * b[i] + c[i];
 
   const World world("host cpu");
-  ParallelFor(world.place(), kCount, {a.data(), b.data(), c.data(), result.data()},
-              MultiplyAdd{a.data(), b.data(), c.data(), result.data()});
+  Array<float> sums(kCount, world.device());
+  ParallelFor(world.place(), kCount, Read(Array<float>(a, world.device())),
+              Read(Array<float>(b, world.device())), Read(Array<float>(c, world.device())), Overwrite(sums),
+              MultiplyAdd{});
+  const std::vector<float> result = ValuesOf(sums);
   std::size_t different = 0;
   for (std::size_t i = 0; i < kCount; ++i) different += result[i] != plain[i];
   CHECK(different == 0);

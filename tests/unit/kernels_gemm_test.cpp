@@ -41,10 +41,10 @@ void CheckGemm(const World& world, const Case& c, T alpha, T beta) {
   CAPTURE(c.m, c.n, c.k, c.a, c.b, alpha, beta);
   const std::vector<T> a = Numbers<T>(c.m * c.k, 8), b = Numbers<T>(c.k * c.n, 9),
                        old = Numbers<T>(c.m * c.n, 10);
-  const Elements<T> ea(world, a), eb(world, b);
-  Elements<T> out(world, old);
-  Gemm(world.place(), c.a, c.b, c.m, c.n, c.k, alpha, ea.read(), eb.read(), beta, out.read_write());
-  const std::vector<T> expected = Reference(c, alpha, a, b, beta, old), actual = out.values();
+  const Array<T> ea(a, world.device()), eb(b, world.device());
+  Array<T> out(old, world.device());
+  Gemm(world.place(), c.a, c.b, c.m, c.n, c.k, alpha, ea, eb, beta, out);
+  const std::vector<T> expected = Reference(c, alpha, a, b, beta, old), actual = ValuesOf(out);
   bool right = true;
   for (std::size_t i = 0; i < actual.size(); ++i)
     right &= std::fabs(actual[i] - expected[i]) <= std::numeric_limits<T>::epsilon() * T(4 * (c.k + 2));
@@ -69,12 +69,12 @@ TEMPLATE_TEST_CASE("Gemm multiplies row-major matrices of every shape and transp
 TEMPLATE_TEST_CASE("Gemm does not read C where beta is 0", "[kernels]", float, double) {
   using T = TestType;
   const World world(Everywhere());
-  const Elements<T> a(world, Numbers<T>(12, 1)), b(world, Numbers<T>(12, 2));
+  const Array<T> a(Numbers<T>(12, 1), world.device()), b(Numbers<T>(12, 2), world.device());
   for (const std::int64_t k : {0, 4}) {
-    Elements<T> c(world, std::vector<T>(9, std::numeric_limits<T>::quiet_NaN()));
-    Gemm(world.place(), Transpose::kNo, Transpose::kNo, 3, 3, k, T(1), a.read(), b.read(), T(0),
-         c.read_write());
-    for (const T element : c.values()) CHECK(!std::isnan(element));
+    Array<T> c(std::vector<T>(9, std::numeric_limits<T>::quiet_NaN()), world.device());
+    Gemm(world.place(), Transpose::kNo, Transpose::kNo, 3, 3, k, 1, a.Slice(0, 3 * k), b.Slice(0, 3 * k), 0,
+         c);
+    for (const T element : ValuesOf(c)) CHECK(!std::isnan(element));
   }
 }
 
@@ -88,13 +88,11 @@ TEMPLATE_TEST_CASE("The Gemm of devices without BLAS multiplies like the other",
         const std::vector<T> a = Numbers<T>(c.m * c.k, 8), b = Numbers<T>(c.k * c.n, 9);
         const std::vector<T> old =
             beta == 0 ? std::vector<T>(70, std::numeric_limits<T>::quiet_NaN()) : Numbers<T>(70, 10);
-        const Elements<T> ea(world, a), eb(world, b);
-        Elements<T> out(world, old);
-        const T *pa = ea.read(), *pb = eb.read();
-        T* const pc = out.read_write();
-        ParallelFor(world.place(), c.m * c.n, {pa, pb, pc},
-                    detail::PlainGemm<T>{ta, tb, c.m, c.n, c.k, T(-0.5), pa, pb, beta, pc});
-        const std::vector<T> expected = Reference(c, T(-0.5), a, b, beta, old), actual = out.values();
+        const Array<T> ea(a, world.device()), eb(b, world.device());
+        Array<T> out(old, world.device());
+        ParallelFor(world.place(), c.m * c.n, Read(ea), Read(eb), ReadWrite(out),
+                    detail::PlainGemm<T>{ta, tb, c.m, c.n, c.k, T(-0.5), beta});
+        const std::vector<T> expected = Reference(c, T(-0.5), a, b, beta, old), actual = ValuesOf(out);
         bool right = true;
         for (std::size_t i = 0; i < actual.size(); ++i)
           right &= std::fabs(actual[i] - expected[i]) <= std::numeric_limits<T>::epsilon() * T(4 * (c.k + 2));
@@ -102,20 +100,21 @@ TEMPLATE_TEST_CASE("The Gemm of devices without BLAS multiplies like the other",
       }
 }
 
-TEST_CASE("Gemm of no rows or columns does nothing, even of null", "[kernels]") {
+TEST_CASE("Gemm of no rows or columns does nothing", "[kernels]") {
   const World world(Everywhere());
-  const float* const null = nullptr;
-  float c = 5;
-  Gemm(world.place(), Transpose::kNo, Transpose::kNo, 0, 3, 4, 1.F, null, null, 0.F, &c);
-  Gemm(world.place(), Transpose::kNo, Transpose::kNo, 3, 0, 4, 1.F, null, null, 0.F, &c);
-  CHECK(c == 5);
+  const Array<float> some(12, world.device());
+  Array<float> none;
+  Gemm(world.place(), Transpose::kNo, Transpose::kNo, 0, 3, 4, 1, Array<float>(), some, 0, none);
+  Gemm(world.place(), Transpose::kNo, Transpose::kNo, 3, 0, 4, 1, some, Array<float>(), 0, none);
+  CHECK(some.memory()->head() == Head::UNINITIALIZED);
 }
 
 TEST_CASE("Gemm refuses negative sizes, and those that BLAS cannot count", "[kernels]") {
   const World world(Everywhere());
-  float x = 5;
+  const Array<float> a(1, world.device());
+  Array<float> c(1, world.device());
   const auto gemm = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    Gemm(world.place(), Transpose::kNo, Transpose::kNo, m, n, k, 1.F, &x, &x, 0.F, &x);
+    Gemm(world.place(), Transpose::kNo, Transpose::kNo, m, n, k, 1, a, a, 0, c);
   };
   constexpr std::int64_t kTooMany = std::int64_t{1} << 31;
   CHECK_THROWS_MATCHES(gemm(-1, 1, 1), std::invalid_argument,
@@ -127,22 +126,44 @@ TEST_CASE("Gemm refuses negative sizes, and those that BLAS cannot count", "[ker
                                                 "2147483647 at most, for BLAS counts in int"));
   CHECK_THROWS_AS(gemm(1, kTooMany, 1), ShapeError);
   CHECK_THROWS_AS(gemm(1, 1, kTooMany), ShapeError);
-  CHECK(x == 5);
+  CHECK(c.memory()->head() == Head::UNINITIALIZED);
+}
+
+TEST_CASE("Gemm refuses arrays that are not of its sizes, and a C that is A or B", "[kernels]") {
+  const World world(Everywhere());
+  Array<float> a(6, world.device(), "a"), b(12, world.device(), "weights"), c(8, world.device());
+  const auto gemm = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    Gemm(world.place(), Transpose::kNo, Transpose::kNo, m, n, k, 1, a, b, 0, c);
+  };
+  CHECK_THROWS_MATCHES(
+      gemm(2, 3, 3), ShapeError,
+      Catch::Matchers::Message("ferry::Gemm: b (\"weights\") has 12 elements; k x n = 3 x 3 needs 9"));
+  CHECK_THROWS_MATCHES(
+      gemm(3, 4, 3), ShapeError,
+      Catch::Matchers::Message("ferry::Gemm: a (\"a\") has 6 elements; m x k = 3 x 3 needs 9"));
+  Array<float> square(4, world.device());
+  CHECK_THROWS_AS(
+      Gemm(world.place(), Transpose::kNo, Transpose::kNo, 2, 2, 2, 1, square, c.Slice(0, 4), 0, square),
+      std::invalid_argument);
+  CHECK_THROWS_AS(
+      Gemm(world.place(), Transpose::kNo, Transpose::kNo, 2, 2, 2, 1, c.Slice(0, 4), square, 0, square),
+      std::invalid_argument);
+  for (const Array<float>* const x : {&a, &b, &c, &square}) CHECK(x->memory()->head() == Head::UNINITIALIZED);
+  gemm(2, 4, 3);
 }
 
 TEST_CASE("Gemm has the same bits each time", "[kernels][no-gpu]") {
   const World world("host cpu");
   const std::int64_t n = 257;  // large enough for BLAS to use its threads
-  const std::vector<float> a = Numbers<float>(n * n, 11), b = Numbers<float>(n * n, 12);
-  std::vector<float> first(a.size()), again(a.size());
-  const auto multiply = [&](std::vector<float>& c) {
-    Gemm(world.place(), Transpose::kNo, Transpose::kYes, n, n, n, 1.F, a.data(), b.data(), 0.F, c.data());
+  const Array<float> a(Numbers<float>(n * n, 11), world.device()),
+      b(Numbers<float>(n * n, 12), world.device());
+  Array<float> c(n * n, world.device());
+  const auto product = [&] {
+    Gemm(world.place(), Transpose::kNo, Transpose::kYes, n, n, n, 1, a, b, 0, c);
+    return ValuesOf(c);
   };
-  multiply(first);
-  for (int i = 0; i < 20; ++i) {
-    multiply(again);
-    CHECK(std::memcmp(again.data(), first.data(), a.size() * sizeof(float)) == 0);
-  }
+  const std::vector<float> first = product();
+  for (int i = 0; i < 20; ++i) CHECK(product() == first);
 }
 
 }  // namespace

@@ -10,8 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/array.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
+#include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
 
 namespace {
@@ -46,25 +48,25 @@ ferry::Device& TheDevice() {
   static ferry::Device* const device = ferry::MakeDevice(name).release();
   return *device;
 }
-ferry::Place ThePlace() { return ferry::Place::On(ferry::Stream::Main(TheDevice())); }
+ferry::Place ThePlace() { return ferry::Place(TheDevice()); }
 
 void RequireKernelsRight() {
   const ferry::Place place = ThePlace();
-  ferry::SyncedMemory x(1000 * sizeof(double), TheDevice());
-  ferry::Set(place, 1000, 2.0, place.Overwrite<double>(x));
-  Require(ferry::Asum(place, 1000, place.Read<double>(x)) == 2000, "kernels are right");
+  ferry::Array<double> x(1000, TheDevice());
+  ferry::Set(place, 2, x);
+  Require(ferry::Asum(place, x) == 2000, "kernels are right");
 }
 
 /// Kernels of the host do without Kokkos; those of a GPU need it.
 void RequireEnd() {
   Require(!Kokkos::is_initialized(), "Kokkos is over");
   const ferry::Place cpu = ferry::Place::Cpu(TheDevice());
-  std::vector<double> x(1000);
-  ferry::Set(cpu, 1000, 2.0, x.data());
-  Require(ferry::Asum(cpu, 1000, x.data()) == 2000, "kernels of the host are right");
+  ferry::Array<double> x(1000, TheDevice());
+  ferry::Set(cpu, 2, x);
+  Require(ferry::Asum(cpu, x) == 2000, "kernels of the host are right");
   if (!ferry::detail::OnDeviceSpace(TheDevice().properties())) return;
   try {
-    ferry::Set(ThePlace(), 1000, 2.0, x.data());
+    ferry::Set(ThePlace(), 2, x);
   } catch (const std::logic_error&) {
     return;
   }
@@ -103,7 +105,7 @@ struct NoteThatItRan {
 void Launch() {
   bool ran = false, refused = false;
   try {
-    ferry::Launch(ThePlace(), {}, NoteThatItRan{&ran});
+    ferry::Launch(ThePlace(), NoteThatItRan{&ran});
   } catch (const ferry::NoDevice& error) {
     refused = std::string_view(error.what()).find("GPU") != std::string_view::npos;
   }
@@ -133,7 +135,7 @@ void ProgramAtExit() {
 void Shared() {
   RequireKernelsRight();
   bool ran = false;
-  ferry::Launch(ThePlace(), {}, NoteThatItRan{&ran});
+  ferry::Launch(ThePlace(), NoteThatItRan{&ran});
   Kokkos::finalize();
   RequireEnd();
 }

@@ -32,19 +32,23 @@ TEST_CASE("Where Kokkos has no kernels for a device they run on the CPU, with on
     if (level == LogLevel::kWarning) lines.emplace_back(line);
   });
   ForeignDevice device;
-  const Stream stream(device);
-  const Place place = Place::On(stream);
-  CHECK(Place::On(stream).side() == Side::kCpu);
+  const Place place{Stream(device)};
+  Array<float> x(100, device), y(100, device);
+  static_cast<void>(place.Overwrite(x));
+  Set(place, 2, x);
+  CHECK(x.memory()->head() == Head::HEAD_AT_CPU);
+  Scale(place, 3, x);
+  CHECK(Asum(place, x) == 600);
   SetLogSink({});
   REQUIRE(lines.size() == 1);
   CHECK(lines[0].find("foreign:0") != std::string::npos);
 
-  SyncedMemory memory(100 * sizeof(float), device);
-  memory.overwrite_gpu_data(stream);
-  Set(place, 100, 2.F, place.Overwrite<float>(memory));
-  CHECK(memory.head() == Head::HEAD_AT_CPU);
-  Scale(place, 100, 3.F, place.ReadWrite<float>(memory));
-  CHECK(Asum(place, 100, place.Read<float>(memory)) == 600);
+  // What asks for the place's own elements gets them, and so does what needs no kernel.
+  static_cast<void>(place.ReadWrite(x));
+  CHECK(x.memory()->head() == Head::HEAD_AT_GPU);
+  Copy(place, x, y);
+  CHECK(y.memory()->head() == Head::HEAD_AT_GPU);
+  CHECK(ValuesOf(y) == std::vector<float>(100, 6));
 }
 
 TEST_CASE("A place is on the side that it was made for", "[kernels]") {
@@ -52,23 +56,38 @@ TEST_CASE("A place is on the side that it was made for", "[kernels]") {
   CHECK(World("sim cpu").place().side() == Side::kCpu);
   CHECK(World("host stream").place().side() == Side::kGpu);
   CHECK(World("sim stream").place().side() == Side::kGpu);
+  const auto device = MakeDevice("sim");
+  CHECK(Place(*device).stream() == Stream::Main(*device));
+  CHECK(&Place(*device).device() == device.get());
+  CHECK(&Place::Cpu(*device).device() == device.get());
+}
+
+int LineOf(const At& at, const char*& file) {
+  file = at.file();
+  return at.line();
+}
+
+TEST_CASE("A call's place knows where in the program it was said", "[kernels]") {
+  const World world("host cpu");
+  const char* file = nullptr;
+  CHECK(LineOf(world.place(), file) == __LINE__);
+  CHECK(std::string_view(file).ends_with("kernels_place_test.cpp"));
 }
 
 TEST_CASE("Kernels on several streams see each other's results through the memory", "[kernels]") {
   sim::Options options;
   options.seed = GENERATE(as<std::uint64_t>(), 0, 1, 2, 3, 4, 5, 6, 7);
   const World world("sim main", options);
-  const Place first = Place::On(Stream(world.device())), second = Place::On(Stream(world.device()));
-  SyncedMemory x(1000 * sizeof(double), world.device()), y(1000 * sizeof(double), world.device());
-  Set(first, 1000, 3.0, first.Overwrite<double>(x));
-  Set(second, 1000, 1.0, second.Overwrite<double>(y));
+  const Place first{Stream(world.device())}, second{Stream(world.device())};
+  Array<double> x(1000, world.device()), y(1000, world.device());
+  Set(first, 3, x);
+  Set(second, 1, y);
   for (int i = 0; i < 3; ++i) {
-    Axpy(second, 1000, 2.0, second.Read<double>(x), second.ReadWrite<double>(y));
-    Scale(first, 1000, -1.0, first.ReadWrite<double>(x));
+    Axpy(second, 2, x, y);
+    Scale(first, -1, x);
   }
-  CHECK(Dot(world.place(), 1000, world.place().Read<double>(x), world.place().Read<double>(y)) ==
-        -3 * 7 * 1000);
-  CHECK(static_cast<const double*>(y.cpu_data())[999] == 7);
+  CHECK(Dot(world.place(), x, y) == -3 * 7 * 1000);
+  CHECK(ValuesOf(y)[999] == 7);
 }
 
 TEST_CASE("A launch that fails says so, and the bytes are as they were", "[kernels]") {
@@ -76,17 +95,18 @@ TEST_CASE("A launch that fails says so, and the bytes are as they were", "[kerne
   options.fail_call = "Launch";
   options.fail_at = 1;
   const auto run = GENERATE(
-      as<std::function<void(const Place&, float*)>>(), [](const Place& p, float* x) { Set(p, 10, 1.F, x); },
-      [](const Place& p, float* x) { Axpy(p, 10, 1.F, x, x); },
-      [](const Place& p, float* x) { static_cast<void>(Asum(p, 10, x)); },
-      [](const Place& p, float* x) {
-        Gemm(p, Transpose::kNo, Transpose::kNo, 3, 3, 1, 1.F, x, x + 3, 0.F, x + 6);
+      as<std::function<void(const Place&, Array<float>&)>>(),
+      [](const Place& p, Array<float>& x) { Scale(p, 2, x); },
+      [](const Place& p, Array<float>& x) { Axpy(p, 1, x, x); },
+      [](const Place& p, Array<float>& x) { static_cast<void>(Asum(p, x)); },
+      [](const Place& p, Array<float>& x) {
+        Gemm(p, Transpose::kNo, Transpose::kNo, 3, 3, 1, 1, x.Slice(0, 3), x.Slice(3, 3), 1, x.Slice(6, 9));
       });
   const World world("sim stream", options);
   const std::vector<float> before = Numbers<float>(15, 1);
-  Elements<float> x(world, before);
-  CHECK_THROWS_AS(run(world.place(), x.read_write()), DeviceError);
-  CHECK(x.values() == before);
+  Array<float> x(before, world.device());
+  CHECK_THROWS_AS(run(world.place(), x), DeviceError);
+  CHECK(ValuesOf(x) == before);
 }
 
 TEST_CASE("A sum whose wait fails leaves its work something to write to", "[kernels]") {
@@ -94,10 +114,10 @@ TEST_CASE("A sum whose wait fails leaves its work something to write to", "[kern
   options.fail_call = "StreamSynchronize";
   options.fail_at = 1;
   const World world("sim stream", options);
-  const Elements<float> x(world, std::vector<float>(10000, 1));
-  CHECK_THROWS_AS(Asum(world.place(), 10000, x.read()), DeviceError);
+  const Array<float> x(std::vector<float>(10000, 1), world.device());
+  CHECK_THROWS_AS(Asum(world.place(), x), DeviceError);
   sim::Drain();
-  CHECK(Asum(world.place(), 10000, x.read()) == 10000);
+  CHECK(Asum(world.place(), x) == 10000);
 }
 
 }  // namespace

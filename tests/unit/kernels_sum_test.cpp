@@ -37,12 +37,11 @@ TEMPLATE_TEST_CASE("Asum, Sumsq and Dot agree with long double for every length"
   for (const std::int64_t n : Sizes()) {
     CAPTURE(n);
     const std::vector<T> x = Numbers<T>(n, 4), y = Numbers<T>(n, 5);
-    const Elements<T> ex(world, x), why(world, y);
+    const Array<T> ex(x, world.device()), why(y, world.device());
     const Exact exact = ExactSums(x, y);
-    CHECK(std::fabs(Asum(world.place(), n, ex.read()) - exact.asum) <= most * exact.asum);
-    CHECK(std::fabs(Sumsq(world.place(), n, ex.read()) - exact.sumsq) <= most * exact.sumsq);
-    CHECK(std::fabs(Dot(world.place(), n, ex.read(), why.read()) - exact.dot) <=
-          1e-14L * exact.dot_magnitude);
+    CHECK(std::fabs(Asum(world.place(), ex) - exact.asum) <= most * exact.asum);
+    CHECK(std::fabs(Sumsq(world.place(), ex) - exact.sumsq) <= most * exact.sumsq);
+    CHECK(std::fabs(Dot(world.place(), ex, why) - exact.dot) <= 1e-14L * exact.dot_magnitude);
   }
 }
 
@@ -58,25 +57,27 @@ TEST_CASE("Sums of 16 Mi floats are exact to 1.2e-7, whatever the pattern", "[ke
   std::vector<float> x(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = pattern(i);
   const Exact exact = ExactSums(x, x);
-  CHECK(std::fabs(Asum(world.place(), n, x.data()) / exact.asum - 1) <= 1.2e-7L);
-  CHECK(std::fabs(Sumsq(world.place(), n, x.data()) / exact.sumsq - 1) <= 1.2e-7L);
+  const Array<float> ex(x, world.device());
+  CHECK(std::fabs(Asum(world.place(), ex) / exact.asum - 1) <= 1.2e-7L);
+  CHECK(std::fabs(Sumsq(world.place(), ex) / exact.sumsq - 1) <= 1.2e-7L);
 }
 
 TEST_CASE("Sums of floats that no float holds are right", "[kernels][no-gpu]") {
   const World world("host cpu");
   const Place& place = world.place();
-  const auto filled = [](float value) { return std::vector<float>(10000, value); };
+  const auto filled = [&](float value) {
+    return Array<float>(std::vector<float>(10000, value), world.device());
+  };
   const float huge = std::numeric_limits<float>::max(), tiny = 1e-30F,
               denormal = std::numeric_limits<float>::denorm_min();
-  CHECK(std::fabs(Asum(place, 10000, filled(huge).data()) / (1e4 * huge) - 1) < 1e-12);
-  CHECK(std::fabs(Sumsq(place, 10000, filled(huge).data()) / (1e4 * huge * double{huge}) - 1) < 1e-12);
-  CHECK(std::fabs(Sumsq(place, 10000, filled(tiny).data()) / (1e4 * tiny * double{tiny}) - 1) < 1e-12);
-  CHECK(Asum(place, 10000, filled(denormal).data()) == 1e4 * denormal);
-  CHECK(Sumsq(place, 10000, filled(0).data()) == 0);
-  std::vector<float> cancels = filled(1e20F);
-  std::vector<float> alternating = filled(1e20F);
+  CHECK(std::fabs(Asum(place, filled(huge)) / (1e4 * huge) - 1) < 1e-12);
+  CHECK(std::fabs(Sumsq(place, filled(huge)) / (1e4 * huge * double{huge}) - 1) < 1e-12);
+  CHECK(std::fabs(Sumsq(place, filled(tiny)) / (1e4 * tiny * double{tiny}) - 1) < 1e-12);
+  CHECK(Asum(place, filled(denormal)) == 1e4 * denormal);
+  CHECK(Sumsq(place, filled(0)) == 0);
+  std::vector<float> alternating(10000, 1e20F);
   for (std::size_t i = 1; i < alternating.size(); i += 2) alternating[i] = -1e20F;
-  CHECK(Dot(place, 10000, cancels.data(), alternating.data()) == 0);
+  CHECK(Dot(place, filled(1e20F), Array<float>(alternating, world.device())) == 0);
 }
 
 TEMPLATE_TEST_CASE("NaN and infinity come out of a sum wherever they stand", "[kernels]", float, double) {
@@ -87,14 +88,14 @@ TEMPLATE_TEST_CASE("NaN and infinity come out of a sum wherever they stand", "[k
        {std::size_t{0}, std::size_t{63}, std::size_t{8191}, std::size_t{8192}, std::size_t{9999}}) {
     std::vector<T> x(10000, T(1));
     x[at] = -std::numeric_limits<T>::infinity();
-    const Elements<T> infinite(world, x);
-    CHECK(Asum(world.place(), 10000, infinite.read()) == kInfinity);
-    CHECK(Sumsq(world.place(), 10000, infinite.read()) == kInfinity);
+    const Array<T> infinite(x, world.device());
+    CHECK(Asum(world.place(), infinite) == kInfinity);
+    CHECK(Sumsq(world.place(), infinite) == kInfinity);
     x[at] = std::numeric_limits<T>::quiet_NaN();
-    const Elements<T> nan(world, x);
-    CHECK(std::isnan(Asum(world.place(), 10000, nan.read())));
-    CHECK(std::isnan(Sumsq(world.place(), 10000, nan.read())));
-    CHECK(std::isnan(Dot(world.place(), 10000, nan.read(), nan.read())));
+    const Array<T> nan(x, world.device());
+    CHECK(std::isnan(Asum(world.place(), nan)));
+    CHECK(std::isnan(Sumsq(world.place(), nan)));
+    CHECK(std::isnan(Dot(world.place(), nan, nan)));
   }
 }
 
@@ -103,35 +104,38 @@ TEST_CASE("A sum has the same bits at every place, at every alignment and from e
   const std::int64_t n = 100003;
   const std::vector<float> x = Numbers<float>(n, 6);
   const World host("host cpu");
-  const double asum = Asum(host.place(), n, x.data()), sumsq = Sumsq(host.place(), n, x.data());
+  const Array<float> here(x, host.device());
+  const double asum = Asum(host.place(), here), sumsq = Sumsq(host.place(), here);
   for (std::size_t shift = 1; shift < 16; ++shift) {
     std::vector<float> shifted(shift, 0.F);
     shifted.insert(shifted.end(), x.begin(), x.end());
-    CHECK(Asum(host.place(), n, shifted.data() + shift) == asum);
-    CHECK(Sumsq(host.place(), n, shifted.data() + shift) == sumsq);
+    const Array<float> all(shifted, host.device());
+    const Array<const float> part = all.Slice(static_cast<std::int64_t>(shift), n);
+    CHECK(Asum(host.place(), part) == asum);
+    CHECK(Sumsq(host.place(), part) == sumsq);
   }
   std::vector<double> sums(8);
   std::vector<std::thread> threads;
   for (double& sum : sums)
     threads.emplace_back([&] {
-      for (int i = 0; i < 20; ++i) sum = Sumsq(host.place(), n, x.data());
+      for (int i = 0; i < 20; ++i) sum = Sumsq(host.place(), here);
     });
   for (std::thread& thread : threads) thread.join();
   CHECK(sums == std::vector<double>(8, sumsq));
   const World world(Everywhere());
-  const Elements<float> ex(world, x);
-  CHECK(Asum(world.place(), n, ex.read()) == asum);
-  CHECK(Sumsq(world.place(), n, ex.read()) == sumsq);
+  const Array<float> ex(x, world.device());
+  CHECK(Asum(world.place(), ex) == asum);
+  CHECK(Sumsq(world.place(), ex) == sumsq);
 }
 
 TEST_CASE("A sum has the same bits each time", "[kernels]") {
   const std::int64_t n = 100003;
   const World world(Everywhere());
-  const Elements<float> x(world, Numbers<float>(n, 6));
-  const double asum = Asum(world.place(), n, x.read()), dot = Dot(world.place(), n, x.read(), x.read());
+  const Array<float> x(Numbers<float>(n, 6), world.device());
+  const double asum = Asum(world.place(), x), dot = Dot(world.place(), x, x);
   for (int i = 0; i < 20; ++i) {
-    CHECK(Asum(world.place(), n, x.read()) == asum);
-    CHECK(Dot(world.place(), n, x.read(), x.read()) == dot);
+    CHECK(Asum(world.place(), x) == asum);
+    CHECK(Dot(world.place(), x, x) == dot);
   }
 }
 

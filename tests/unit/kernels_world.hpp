@@ -5,15 +5,15 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "ferry/array.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/sim.hpp"
-#include "ferry/synced_memory.hpp"
 #include "tests/unit/devices.hpp"
 
 namespace ferry::testing {
@@ -28,9 +28,9 @@ class World {
     if (where.ends_with("cpu"))
       place_ = std::make_unique<Place>(Place::Cpu(*device_));
     else if (where.ends_with("main"))
-      place_ = std::make_unique<Place>(Place::On(Stream::Main(*device_)));
+      place_ = std::make_unique<Place>(*device_);
     else
-      place_ = std::make_unique<Place>(Place::On(Stream(*device_)));
+      place_ = std::make_unique<Place>(Stream(*device_));
   }
   ~World();
   World(const World&) = delete;
@@ -59,27 +59,17 @@ inline std::string Everywhere() {
   return device + GENERATE(as<std::string>(), " cpu", " main", " stream");
 }
 
-/// Elements in memory that goes where it is used.
+/// On the CPU.
+template <ArrayLike X>
+auto ValuesOf(const X& x, Device& device) {
+  const auto elements = Place::Cpu(device).Read(x);
+  return std::vector<std::remove_cv_t<typename decltype(elements)::element_type>>(elements.begin(),
+                                                                                  elements.end());
+}
 template <class T>
-class Elements {
- public:
-  Elements(const World& world, const std::vector<T>& values)
-      : place_(world.place()), memory_(values.size() * sizeof(T), world.device()) {
-    if (!values.empty()) std::memcpy(memory_.overwrite_cpu_data(), values.data(), memory_.size());
-  }
-  std::int64_t n() const { return static_cast<std::int64_t>(memory_.size() / sizeof(T)); }
-  const T* read() const { return place_.Read<T>(memory_); }
-  T* read_write() { return place_.ReadWrite<T>(memory_); }
-  T* overwrite() { return place_.Overwrite<T>(memory_); }
-  std::vector<T> values() const {
-    const T* const data = static_cast<const T*>(memory_.cpu_data());
-    return std::vector<T>(data, data + n());
-  }
-
- private:
-  Place place_;
-  SyncedMemory memory_;
-};
+auto ValuesOf(const Array<T>& x) {
+  return ValuesOf(x, x.device());
+}
 
 /// The same numbers in -1 ... 1 for the same seed, on every machine.
 template <class T>

@@ -81,7 +81,7 @@ TEMPLATE_TEST_CASE("a blob comes back from its message, shape and bits", "", flo
   back.FromProto(proto);
   CHECK(back.shape() == shape);
   CHECK(Data(back) == Data(blob));
-  CHECK(Diff(back) == Diff(blob));
+  CHECK(DiffValues(back) == DiffValues(blob));
 }
 
 TEST_CASE("a message is read in the other precision too") {
@@ -96,7 +96,7 @@ TEST_CASE("a message is read in the other precision too") {
   CHECK(proto.double_data_size() == 2);
   floats.FromProto(proto, false);
   CHECK(Data(floats) == std::vector<float>{1.5, 2.5});
-  CHECK(Diff(floats) == std::vector<float>{2.5, 3.5});
+  CHECK(DiffValues(floats) == std::vector<float>{2.5, 3.5});
   floats.ToProto(&proto);
   doubles.FromProto(proto);
   CHECK(Data(doubles) == std::vector<double>{1.5, 2.5});
@@ -167,7 +167,7 @@ TEST_CASE("double_data wins over data, and double_diff over diff") {
   Blob<float> blob(world.device());
   blob.FromProto(proto);
   CHECK(Data(blob) == std::vector<float>{7, 8});
-  CHECK(Diff(blob) == std::vector<float>{5, 6});
+  CHECK(DiffValues(blob) == std::vector<float>{5, 6});
 }
 
 TEST_CASE("FromProto grows within the capacity, and keeps all that it brought") {
@@ -178,7 +178,7 @@ TEST_CASE("FromProto grows within the capacity, and keeps all that it brought") 
   *proto.mutable_diff() = proto.data();
   blob.FromProto(proto);
   CHECK(Data(blob) == Counted<float>(4));
-  CHECK(Diff(blob) == Counted<float>(4));
+  CHECK(DiffValues(blob) == Counted<float>(4));
 }
 
 TEST_CASE("a message without a diff leaves the diff as Reshape does") {
@@ -186,10 +186,10 @@ TEST_CASE("a message without a diff leaves the diff as Reshape does") {
   Blob<float> blob({3}, world.device());
   FillDiff(blob);
   blob.FromProto(Proto({3}, 3));
-  CHECK(Diff(blob) == Counted<float>(3));
+  CHECK(DiffValues(blob) == Counted<float>(3));
   blob.FromProto(Proto({2}, 2, 8));
   CHECK(Data(blob) == Counted<float>(2, 8));
-  CHECK(Diff(blob) == Counted<float>(2));
+  CHECK(DiffValues(blob) == Counted<float>(2));
 }
 
 TEST_CASE("FromProto into a part of shared storage leaves the other part alone") {

@@ -107,6 +107,7 @@ void CallEverything() {
       const Event point(main);
       attempt([&] { point.StreamWait(main); });
       attempt([&] { point.HostWait(); });
+      (void)device.Reached(point.handle());
     });
     attempt([&] { main.Synchronize(); });
     attempt([&] { sim::Launch(main, {}, [] {}); });

@@ -99,6 +99,9 @@ class LogDevice final : public Device {
     const Call call(*this, Name(on) + " waits for " + Name(event));
     call.End();
   }
+  bool Reached(EventHandle event) noexcept override {
+    return points_.at(static_cast<std::uintptr_t>(event)) <= done_;
+  }
   void HostWait(EventHandle event) override {
     const Call call(*this, "host waits for " + Name(event));
     RunUntil(points_.at(static_cast<std::uintptr_t>(event)));

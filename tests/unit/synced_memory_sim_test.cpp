@@ -174,11 +174,17 @@ TEST_CASE("a stream that ends with its last use holds up no other thread's acces
   const Stream writer(device), other(device);
   SyncedMemory memory(kBytes, device);
   memory.overwrite_gpu_data(writer);
-  memory.gpu_data(Stream(device));
-  device.meanwhile = [&] { memory.Prefetch(Side::kGpu, other); };
-  memory.gpu_data(Stream(device));  // which the first reader is folded into
+  device.meanwhile = [&] { memory.gpu_data(other); };
+  memory.gpu_data(Stream(device));  // which ends right after its last use
   CHECK(device.ended == 1);
-  memory.mutable_gpu_data(writer);  // which ends the second one
+  std::optional<Stream> captured(device);
+  memory.gpu_data(*captured);
+  sim::BeginCapture(*captured);
+  const Stream left = Stream::Borrow(device, captured->handle());
+  captured.reset();  // while nobody may make a point there
+  CHECK(device.ended == 1);
+  sim::EndCapture(left);
+  memory.mutable_gpu_data(writer);  // the last that waits for it
   CHECK(device.ended == 2);
   device.meanwhile = nullptr;
 }

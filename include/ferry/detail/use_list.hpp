@@ -6,70 +6,64 @@
 #include <vector>
 
 #include "ferry/coherence.hpp"
-#include "ferry/error.hpp"
-#include "ferry/stream.hpp"
+#include "ferry/detail/range_map.hpp"
+#include "ferry/detail/stream_note.hpp"
 
 namespace ferry::detail {
 
-/// Work on a stream that uses a buffer. With no point, it is all that is queued there by the time that
-/// somebody must wait for it: the caller's kernels, queued after we handed out the pointer.
+/// Work on a stream that uses bytes of a buffer. With no point, it is all that is queued there by the time
+/// that somebody must wait for it: the caller's kernels, queued after we handed out the pointer.
 struct Use {
   StreamNote on;
   bool writes;
   std::optional<Event> point{};
   std::uint64_t serial = 0;  ///< changes whenever the note comes to stand for more work
-
-  const Stream& stream() const noexcept { return on.stream(); }
-  Event Point() const { return point ? *point : Event(stream()); }
 };
 
-/// Uses that are over and hold a stream. The last one ends the stream, which may take its time: they must die
-/// when no lock is held.
-using EndedUses = std::vector<Use>;
-
-/// Who uses one buffer, and the one rule that orders everything: a new use waits for the last write on
-/// another stream, and a write also for the reads since. Not thread-safe: SyncedMemory holds its lock. Every
-/// call that throws (DeviceError, std::bad_alloc) leaves the list as it was.
+/// Who uses which bytes of one buffer, and the one rule that orders everything: a new use waits for the last
+/// write on another stream, and a write also for the reads since, of the bytes that it touches and of no
+/// others. Not thread-safe: SyncedMemory holds its lock. Every call that throws (DeviceError, std::bad_alloc)
+/// leaves the uses as they were.
 class UseList {
  public:
-  /// `on` waits for what must come before its access, and the access is noted. Returns the note, valid until
-  /// the next call, or nullptr where an earlier one covers it.
-  Use* Add(Access access, const Stream& on, EndedUses& ended);
-
-  /// What the host must wait for before it reads, or writes.
+  /// A point that the host must wait for: that of one copy, or one after all that its stream was noted for by
+  /// `serial`.
   struct Awaited {
+    StreamId on;
+    bool of_copy;
     std::uint64_t serial;
     Event point;
   };
-  std::vector<Awaited> BeforeHost(Access access) const;
+
+  /// Whether the access is noted and nobody must wait.
+  bool Covers(Bytes bytes, Access access, StreamId on) const noexcept;
+  /// What must be waited for before the access, and no stream of the waiter's backend can wait for it: events
+  /// do not cross backends.
+  std::vector<Awaited> Foreign(Bytes bytes, Access access, const Stream& on, Dying& dying) const;
+  /// `on` waits for what must come before its access of `bytes`; nothing that is Foreign is left. Then Note
+  /// can't fail.
+  void Prepare(Bytes bytes, Access access, const Stream& on, Dying& dying);
+  /// Returns the serial of what is new; an earlier read of the stream may stand for this one. Settle comes
+  /// next, and between the two SetPoint, for a use that is a copy.
+  std::uint64_t Note(Bytes bytes, Access access, const Stream& on, Dying& dying) noexcept;
+  void SetPoint(Bytes bytes, std::uint64_t serial, const Event& point) noexcept;
+  /// Makes neighbours one that have the same uses, and forgets some that are over where there are many.
+  void Settle(Bytes bytes, Dying& dying) noexcept;
+
+  /// What the host must wait for before its access.
+  std::vector<Awaited> BeforeHost(Bytes bytes, Access access, Dying& dying) const;
   /// The host has waited: what is over and will not come again is forgotten.
-  void Reached(const std::vector<Awaited>& awaited, Access access, EndedUses& ended);
+  void Reached(Bytes bytes, const std::vector<Awaited>& awaited, Access access, Dying& dying);
 
-  /// The newest use waits for the readers whose stream has no user any more, and stands for them. Before the
-  /// first, `forget` is called: a handle that is given back may come again as another stream.
-  template <class Forget>
-  void FoldOrphans(Forget forget, EndedUses& ended) {
-    for (std::size_t i = 0; i + 1 < uses_.size();) {
-      if (uses_[i].writes || !uses_[i].on.orphaned()) {
-        ++i;
-        continue;
-      }
-      forget();
-      ended.reserve(ended.size() + 1);
-      try {
-        uses_[i].Point().StreamWait(uses_.back().stream());
-      } catch (const StreamCaptureError&) {  // another time: the access itself has all that it needs
-        return;
-      }
-      ended.push_back(std::move(uses_[i]));
-      uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-  }
+  /// A stream that can still be used, of those that wrote the bytes.
+  std::optional<Stream> Writer(Bytes bytes) const;
+  bool HasWrite(Bytes bytes) const noexcept;
+  /// The stream of the last use of all, if it can still be used.
+  std::optional<Stream> Last() const;
+  bool empty() const noexcept;
 
-  /// The use that writes, or nullptr.
-  const Use* LastWrite() const noexcept;
-  /// The oldest use, or nullptr.
-  const Use* First() const noexcept { return uses_.empty() ? nullptr : &uses_.front(); }
+  /// The uses of a borrowed stream get the point after its work up to now. Throws DeviceError.
+  void Forget(const Stream& on);
 
   /// All uses come before what is queued on `on` from now on, or before what the host does next. The list is
   /// empty then.
@@ -79,20 +73,26 @@ class UseList {
   /// driver that is gone. Returns false where uses are left: their streams are under graph capture.
   bool TryEndBefore(const Stream& on) noexcept;
   bool TryEndBeforeHost() noexcept;
+  /// Of the uses that there are, as far as the streams have not ended.
   std::vector<StreamHandle> Streams() const;
 
-  /// So that the next Note can't throw.
-  void Reserve() { uses_.reserve(uses_.size() + 1); }
-  /// `on` writes from now on, after everything noted so far.
-  void Note(const Stream& on) { uses_.push_back({StreamNote(on), true, std::nullopt, ++serial_}); }
-
  private:
-  void Await(Access access, const Stream& on) const;
-  template <class Condition>
-  void EndWhere(Condition over, EndedUses& ended);
+  using Uses = std::vector<Use>;  ///< the write, if there is one, then the reads since, by stream
 
-  std::vector<Use> uses_;  ///< at most one that writes, the others after it
+  template <class Visit>
+  void EachBefore(Bytes bytes, Access access, StreamId on, Visit visit) const;
+  std::vector<Awaited> Await(Bytes bytes, Access access, StreamId on, const Device* waiter,
+                             Dying& dying) const;
+  void Order(Bytes bytes, Access access, const Stream& on, Dying& dying) const;
+  void Shorten(Dying& dying) noexcept;
+  Uses All() const;
+  template <class Wait>
+  bool TryEnd(Wait wait) noexcept;
+
+  static constexpr std::size_t kFew = 32;
+  RangeMap<Uses> uses_;
   std::uint64_t serial_ = 0;
+  std::size_t bound_ = kFew;  ///< of runs and of readers; beyond, Settle looks for what is over
 };
 
 }  // namespace ferry::detail

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/stream.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "ferry/detail/stream_note.hpp"
+#include "ferry/error.hpp"
+
+namespace ferry {
+namespace detail {
+namespace {
+
+StreamId NewOwn() noexcept {
+  static std::atomic<std::uint64_t> next{static_cast<std::uint64_t>(StreamId::kFirstOwn)};
+  return StreamId{next.fetch_add(1, std::memory_order_relaxed)};
+}
+
+// Between the constants and kFirstOwn: 1 bit for the streams of threads, 15 for the device, 48 for the handle
+// (no address of a program has more) or the thread.
+constexpr unsigned kDeviceAt = 48, kOfThreadAt = 62;
+
+std::uint64_t Of(const Device& device) noexcept { return std::uint64_t{device.serial()} << kDeviceAt; }
+
+StreamId Lent(const Device& device, StreamHandle handle) noexcept {
+  constexpr std::uint64_t kHandle = (std::uint64_t{1} << kDeviceAt) - 1;
+  return StreamId{Of(device) | (static_cast<std::uint64_t>(handle) & kHandle)};
+}
+
+StreamId OfThisThread(const Device& device) noexcept {
+  static std::atomic<std::uint64_t> threads{0};
+  thread_local const std::uint64_t thread = ++threads;
+  return StreamId{std::uint64_t{1} << kOfThreadAt | Of(device) | thread};
+}
+
+bool IsOfThread(StreamId id) noexcept {
+  return id < StreamId::kFirstOwn && (static_cast<std::uint64_t>(id) >> kOfThreadAt & 1) != 0;
+}
+
+}  // namespace
+
+/// What is left of a stream of ours when its last user has gone.
+class QueueTrace {
+ public:
+  QueueTrace() = default;
+  ~QueueTrace() {
+    if (kept_ != StreamHandle::kNone) device_->DestroyStream(kept_);
+  }
+  QueueTrace(const QueueTrace&) = delete;
+  QueueTrace& operator=(const QueueTrace&) = delete;
+
+  /// Null once the last user is going.
+  std::shared_ptr<Queue> queue() const noexcept { return queue_.lock(); }
+  void set_queue(const std::shared_ptr<Queue>& queue) noexcept { queue_ = queue; }
+
+  /// The last user goes. Returns whether the vendor's stream can be destroyed.
+  bool End(Device& device, StreamHandle handle) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      try {
+        last_.emplace(device, handle);
+      } catch (const StreamCaptureError&) {
+        device_ = &device;
+        kept_ = handle;
+      } catch (...) {
+        Finish(device, handle);
+      }
+    }
+    ended_ = true;
+    ended_.notify_all();
+    return kept_ == StreamHandle::kNone;
+  }
+
+  std::optional<Event> LastPoint() {
+    ended_.wait(false);
+    const std::lock_guard lock(mutex_);
+    if (!last_ && kept_ != StreamHandle::kNone) last_.emplace(*device_, kept_);
+    return last_;
+  }
+  bool Over() noexcept {
+    if (!ended_) return false;
+    const std::lock_guard lock(mutex_);
+    return last_ ? last_->device().Reached(last_->handle()) : kept_ == StreamHandle::kNone;
+  }
+  /// The vendor's stream, which was under capture when its users went.
+  bool keeps() const noexcept { return ended_ && kept_ != StreamHandle::kNone; }
+
+ private:
+  /// Where there can be no point: nothing is left afterwards, or the driver is gone, and its work with it.
+  static void Finish(Device& device, StreamHandle handle) noexcept {
+    try {
+      device.Synchronize(handle);
+    } catch (...) {
+    }
+  }
+
+  std::weak_ptr<Queue> queue_;
+  std::atomic<bool> ended_{false};
+  std::mutex mutex_;  ///< guards last_
+  std::optional<Event> last_;
+  Device* device_ = nullptr;
+  StreamHandle kept_ = StreamHandle::kNone;  ///< was under graph capture at the end
+};
+
+/// A stream of ours, as its users share it.
+class Queue {
+ public:
+  explicit Queue(Device& device) : device_(device) {}
+  ~Queue() {
+    if (handle_ == StreamHandle::kNone) return;
+    const bool noted = trace_.use_count() > 1;
+    if (!noted || trace_->End(device_, handle_)) device_.DestroyStream(handle_);
+  }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  void Create() { handle_ = device_.CreateStream(); }
+  StreamHandle handle() const noexcept { return handle_; }
+  StreamId id() const noexcept { return id_; }
+  const std::shared_ptr<QueueTrace>& trace() const noexcept { return trace_; }
+
+  static Stream User(Device& device, std::shared_ptr<Queue> queue) noexcept {
+    Stream stream(device, queue->handle_);
+    stream.id_ = queue->id_;
+    stream.queue_ = std::move(queue);
+    return stream;
+  }
+  static const std::shared_ptr<Queue>& Of(const Stream& stream) noexcept { return stream.queue_; }
+
+ private:
+  Device& device_;
+  StreamHandle handle_ = StreamHandle::kNone;
+  StreamId id_ = NewOwn();
+  std::shared_ptr<QueueTrace> trace_ = std::make_shared<QueueTrace>();
+};
+
+StreamNote::StreamNote(const Stream& stream) noexcept
+    : device_(&stream.device()),
+      handle_(stream.handle()),
+      id_(stream.id()),
+      trace_(Queue::Of(stream) != nullptr ? Queue::Of(stream)->trace() : nullptr) {}
+
+std::optional<Stream> StreamNote::Alive() const {
+  if (trace_ == nullptr)
+    return IsOfThread(id_) && id_ != OfThisThread(*device_) ? Stream::Main(*device_)
+                                                            : Stream::Borrow(*device_, handle_);
+  auto queue = trace_->queue();
+  if (queue == nullptr) return std::nullopt;
+  return Queue::User(*device_, std::move(queue));
+}
+
+std::optional<Event> StreamNote::LastPoint() const { return trace_->LastPoint(); }
+
+bool StreamNote::Over() const noexcept { return trace_ != nullptr && trace_->Over(); }
+
+void Dismiss(Stream&& stream, Dying& dying) noexcept try {
+  if (Queue::Of(stream).use_count() == 1) dying.push_back(Queue::Of(stream));
+} catch (const std::bad_alloc&) {
+}
+
+void Dismiss(const StreamNote& note, Dying& dying) noexcept try {
+  if (note.trace_ != nullptr && note.trace_->keeps()) dying.push_back(note.trace_);
+} catch (const std::bad_alloc&) {
+}
+
+}  // namespace detail
+
+Stream::Stream(Device& device)
+    : device_(&device), handle_{}, id_{}, queue_(std::make_shared<detail::Queue>(device)) {
+  queue_->trace()->set_queue(queue_);
+  queue_->Create();
+  handle_ = queue_->handle();
+  id_ = queue_->id();
+}
+
+Stream::Stream(Device& device, StreamHandle handle) noexcept
+    : device_(&device),
+      handle_(handle),
+      id_(handle == device.properties().thread_stream ? detail::StreamId::kOfThread
+                                                      : detail::Lent(device, handle)) {}
+
+detail::StreamId Stream::id() const noexcept {
+  return id_ == detail::StreamId::kOfThread ? detail::OfThisThread(*device_) : id_;
+}
+
+}  // namespace ferry

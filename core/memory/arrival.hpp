@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "ferry/detail/take.hpp"
+#include "ferry/synced_memory.hpp"
+
+namespace ferry::detail {
+
+/// One access of a call.
+struct Arrival {
+  Arrival(const SyncedMemory& of, Bytes all, Access how, const Stream* stream)
+      : memory(&of),
+        bytes(all),
+        access(how),
+        on(stream),
+        space(stream == nullptr ? 0 : of.SpaceOf(stream->device())),
+        empty(of.size_ == 0 || all.empty()) {}
+
+  bool Lacks(Spaces holders) const noexcept {
+    if (only_of != 0) return holders != 0 && (holders & ~only_of) == 0;
+    return (holders & Spaces{1} << space) == 0;
+  }
+
+  const SyncedMemory* memory;
+  Bytes bytes;  ///< to kEnd, if it is as far as the memory goes
+  Access access;
+  const Stream* on;  ///< null: the host
+  unsigned space;
+  bool empty;                         ///< needs no memory
+  bool prefetch = false;              ///< only starts copies, on `on`
+  Spaces only_of = 0;                  ///< else, only of what these spaces alone hold
+
+  // What was done.
+  bool noted = false;                  ///< before, by a use that stands for this one, too
+  std::size_t copied = 0, zeroed = 0;  ///< in bytes
+  Head before{};
+  void* ptr = nullptr;  ///< to the first byte
+};
+
+/// All accesses of a call, or none: first every allocation, copy and wait, then every change of state, which
+/// cannot fail. Between the two the locks are held.
+class Call {
+ public:
+  /// Sorted by memory, without two of the same bytes, of which one writes. Between the two, `work` is done
+  /// under the locks.
+  static void Perform(std::span<Arrival> arrivals, const std::function<void()>& work = {});
+  /// See take.hpp; ranges and overlaps have been checked.
+  static void Take(std::span<const Request> requests, Device& device, const Stream* on,
+                   std::span<void*> ptrs);
+
+ private:
+  class Locks;
+};
+
+}  // namespace ferry::detail
+
+namespace ferry {
+
+template <class Change>
+void SyncedMemory::ChangeHolders(detail::Bytes bytes, Change change) const noexcept {
+  holders_.Each(bytes, [&](detail::Bytes, Spaces& holders) {
+    holders = change(holders);
+    return true;
+  });
+}
+
+}  // namespace ferry

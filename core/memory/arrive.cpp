@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How bytes come to where they are accessed. Under the memory's lock.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core/device/name.hpp"
+#include "core/memory/arrival.hpp"
+#include "core/memory/observe.hpp"
+#include "ferry/error.hpp"
+
+namespace ferry {
+
+using detail::Arrival;
+using detail::Bytes;
+using detail::Dying;
+using detail::StreamId;
+
+namespace {
+
+constexpr unsigned kHost = 0, kDevice = 1, kNobody = ~0U;
+constexpr Spaces Only(unsigned space) noexcept { return Spaces{1} << space; }
+constexpr bool Holds(Spaces holders, unsigned space) noexcept { return (holders & Only(space)) != 0; }
+
+/// Whether copies on a stream of `device` can read memory of `other`.
+bool Reaches(const Device& device, const Device& other) {
+  if (&device == &other) return true;
+  const auto& peers = device.properties().peers;
+  return SameBackend(device, other) &&
+         std::find(peers.begin(), peers.end(), other.properties().index) != peers.end();
+}
+
+}  // namespace
+
+/// All that can fail of an access. Made again after each wait, until there is nothing more to wait for.
+SyncedMemory::Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const {
+  sole_.store(StreamId::kNone, std::memory_order_relaxed);
+  if (arrival.empty) return std::nullopt;
+  if (arrival.access != Access::kOverwrite)
+    if (auto wait = Fetch(arrival, dying)) return wait;
+  if (arrival.prefetch) return std::nullopt;
+  Buffer& here = BufferOf(arrival.space);
+  Allocate(here, arrival.bytes, arrival.on != nullptr ? *arrival.on : Stream::Main(*here.device));
+  holders_.Isolate(arrival.bytes);
+  if (arrival.on == nullptr) return HostMust(here, arrival.bytes, arrival.access, dying);
+  // The caller's bytes have been read when this returns. A copy on its way to them concerns nobody here.
+  if (cpu_.adopted() && &here != &cpu_ && !cpu_.uses.HasWrite(arrival.bytes))
+    if (auto wait = HostMust(cpu_, arrival.bytes, Access::kReadWrite, dying)) return wait;
+  arrival.noted = here.uses.Covers(arrival.bytes, arrival.access, arrival.on->id());
+  if (arrival.noted) return std::nullopt;
+  if (auto wait = HostMustFor(*arrival.on, here, arrival.bytes, arrival.access, dying)) return wait;
+  here.uses.Prepare(arrival.bytes, arrival.access, *arrival.on, dying);
+  return std::nullopt;
+}
+
+/// Sees to it that the bytes are there or on their way there. The holders follow as each copy is queued:
+/// whoever comes next must wait for it, not make another.
+SyncedMemory::Waits SyncedMemory::Fetch(Arrival& arrival, Dying& dying) const {
+  const std::size_t end = std::min(arrival.bytes.last, size_);
+  const Spaces host = SharersOf(kHost);  // what one of them holds is there for all
+  for (std::size_t at = arrival.bytes.first; at < end;) {
+    // The next bytes that are missing, as far as they come from one source.
+    Bytes run{end, end};
+    Spaces holders = 0;
+    holders_.Each({at, end}, [&](Bytes bytes, Spaces of) {
+      const bool lacks = arrival.Lacks(of);
+      if ((of & host) != 0) of |= host;
+      const bool first = run.empty();
+      if (first && lacks) run = bytes, holders = of;
+      if (!first && (!lacks || Source(of, arrival.space) != Source(holders, arrival.space))) return false;
+      if (!first) run.last = bytes.last, holders &= of;
+      return true;
+    });
+    at = run.last;
+    if (run.empty()) break;
+    if (run.last == size_ && arrival.bytes.last == Bytes::kEnd) run.last = Bytes::kEnd;
+    if (auto wait = holders == 0 ? Zero(run, arrival, dying) : Bring(run, holders, arrival, dying))
+      return wait;
+    const bool there =
+        holders_.Each({run.first, run.first + 1}, [&](Bytes, Spaces of) { return !arrival.Lacks(of); });
+    const bool skipped = arrival.prefetch && holders == 0;
+    if (!there && !skipped) at = run.first;  // they are on their way to the host, and go on from there
+  }
+  return std::nullopt;
+}
+
+/// From the nearest of those that have all of them; if that fails, from the next one.
+SyncedMemory::Waits SyncedMemory::Bring(Bytes bytes, Spaces holders, Arrival& arrival, Dying& dying) const {
+  for (;;) {
+    const unsigned source = Source(holders, arrival.space);
+    try {
+      return BringFrom(source, bytes, arrival, dying);
+    } catch (const DeviceError&) {
+      holders &= ~SharersOf(source);
+      if (holders == 0) throw;
+    }
+  }
+}
+
+/// The nearest: who shares the buffer, a device whose memory can be read directly, the host, any other
+/// device.
+unsigned SyncedMemory::Source(Spaces holders, unsigned space) const {
+  const auto first = [](Spaces of) { return static_cast<unsigned>(std::countr_zero(of)); };
+  if (const Spaces near = holders & SharersOf(space); near != 0) return first(near);
+  for (Spaces rest = holders & ~SharersOf(kHost); space != kHost && rest != 0; rest &= rest - 1)
+    if (Reaches(DeviceOf(space), DeviceOf(first(rest)))) return first(rest);
+  if ((holders & SharersOf(kHost)) != 0) return kHost;
+  return holders == 0 ? kNobody : first(holders);
+}
+
+/// The spaces whose buffer is that of `space`.
+Spaces SyncedMemory::SharersOf(unsigned space) const noexcept {
+  Spaces sharers = 0;
+  for (unsigned other = 0; other < kDevice + 1 + others_.size(); ++other)
+    if (&BufferOf(other) == &BufferOf(space)) sharers |= Only(other);
+  return sharers;
+}
+
+SyncedMemory::Waits SyncedMemory::BringFrom(unsigned source, Bytes bytes, Arrival& arrival,
+                                            Dying& dying) const {
+  const Buffer& src = BufferOf(source);
+  if (&src == &BufferOf(arrival.space)) {
+    holders_.Isolate(bytes);
+    ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(arrival.space); });
+    return std::nullopt;
+  }
+  const bool direct =
+      arrival.space != kHost && (source == kHost || Reaches(DeviceOf(arrival.space), *src.device));
+  if (direct) return Transfer(bytes, arrival.space, source, *arrival.on, arrival, dying);
+  // To the host, where the bytes are written anyway: no stream waits for another.
+  auto on = arrival.prefetch && &arrival.on->device() == src.device ? *arrival.on : src.uses.Writer(bytes);
+  if (!on || &on->device() != src.device) on = Stream::Main(*src.device);
+  auto wait = Transfer(bytes, kHost, source, *on, arrival, dying);
+  detail::Dismiss(std::move(*on), dying);
+  return wait;
+}
+
+/// One copy is one stream's read of the one buffer and overwrite of the other. Both are noted before the copy
+/// is queued, so that a call that fails half-way is still waited for.
+SyncedMemory::Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const Stream& on,
+                                           Arrival& arrival, Dying& dying) const {
+  Buffer &src = BufferOf(source), &dst = BufferOf(to);
+  Allocate(dst, arrival.bytes, on);
+  if (auto wait = HostMustFor(on, src, bytes, Access::kRead, dying)) return wait;
+  if (auto wait = HostMustFor(on, dst, bytes, Access::kOverwrite, dying)) return wait;
+  holders_.Isolate(bytes);
+  src.uses.Prepare(bytes, Access::kRead, on, dying);
+  dst.uses.Prepare(bytes, Access::kOverwrite, on, dying);
+  const auto read = src.uses.Note(bytes, Access::kRead, on, dying);
+  const auto write = dst.uses.Note(bytes, Access::kOverwrite, on, dying);
+  const bool to_host = &dst == &BufferOf(kHost), from_host = &src == &BufferOf(kHost);
+  const auto kind = to_host     ? CopyKind::kDeviceToHost
+                    : from_host ? CopyKind::kHostToDevice
+                                : CopyKind::kDeviceToDevice;
+  // Without its point the copy is waited for like a kernel: with all that is queued behind it.
+  if (const auto landed = Event::OfCopy(kind, At(dst, bytes), At(src, bytes), CountOf(bytes), on)) {
+    src.uses.SetPoint(bytes, read, *landed);
+    dst.uses.SetPoint(bytes, write, *landed);
+  }
+  ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });
+  arrival.copied += CountOf(bytes);
+  return std::nullopt;
+}
+
+/// Bytes that nobody holds read as zeros; here they become so. For the host that is a write, though the
+/// access be a read, and waits for readers too.
+SyncedMemory::Waits SyncedMemory::Zero(Bytes bytes, Arrival& arrival, Dying& dying) const {
+  if (arrival.prefetch && arrival.space == kHost) return std::nullopt;  // no stream has work to start
+  Buffer& here = BufferOf(arrival.space);
+  const Stream on = arrival.on != nullptr ? *arrival.on : Stream::Main(*here.device);
+  Allocate(here, arrival.bytes, on);
+  auto wait = arrival.on == nullptr ? HostMust(here, bytes, Access::kReadWrite, dying)
+                                    : HostMustFor(on, here, bytes, Access::kReadWrite, dying);
+  if (wait) return wait;
+  holders_.Isolate(bytes);
+  if (arrival.on == nullptr) {
+    std::memset(At(here, bytes), 0, CountOf(bytes));
+  } else {
+    here.uses.Prepare(bytes, Access::kReadWrite, on, dying);
+    here.uses.Note(bytes, Access::kReadWrite, on, dying);
+    on.device().Fill(At(here, bytes), std::byte{0}, CountOf(bytes), on.handle());
+  }
+  ChangeHolders(bytes, [&](Spaces) { return Only(arrival.space); });
+  arrival.zeroed += CountOf(bytes);
+  return std::nullopt;
+}
+
+SyncedMemory::Waits SyncedMemory::HostMust(Buffer& buffer, Bytes bytes, Access access, Dying& dying) {
+  auto awaited = buffer.uses.BeforeHost(bytes, access, dying);
+  if (awaited.empty()) return std::nullopt;
+  return Wait{&buffer, bytes, access, std::move(awaited)};
+}
+/// What `on` cannot wait for itself.
+SyncedMemory::Waits SyncedMemory::HostMustFor(const Stream& on, Buffer& buffer, Bytes bytes, Access access,
+                                              Dying& dying) {
+  auto awaited = buffer.uses.Foreign(bytes, access, on, dying);
+  if (awaited.empty()) return std::nullopt;
+  return Wait{&buffer, bytes, access, std::move(awaited)};
+}
+
+void SyncedMemory::Commit(Arrival& arrival, Dying& dying) const noexcept {
+  Buffer& here = BufferOf(arrival.space);
+  const Bytes bytes = arrival.bytes;
+  if (!arrival.prefetch) {
+    if (arrival.on != nullptr && !arrival.empty && (!arrival.noted || arrival.access == Access::kRead))
+      here.uses.Note(bytes, arrival.access, *arrival.on, dying);
+    ChangeHolders(bytes,
+                  [&](Spaces holders) { return Next(holders, Only(arrival.space), arrival.access).next; });
+    Publish(arrival);
+    arrival.ptr = here.ptr == nullptr ? nullptr : At(here, bytes);
+  }
+}
+
+/// After a call, or one that failed: what has become equal joins.
+void SyncedMemory::Settle(const Arrival& arrival, Dying& dying) const noexcept {
+  holders_.Join(arrival.bytes, [](Spaces left, Spaces right) { return left == right; });
+  for (Buffer* buffer : {&cpu_, &gpu_}) buffer->uses.Settle(arrival.bytes, dying);
+  for (const auto& other : others_) other->uses.Settle(arrival.bytes, dying);
+}
+
+void SyncedMemory::Observe(const Arrival& arrival) const noexcept {
+  const Action action = arrival.copied != 0   ? Action::kCopy
+                        : arrival.zeroed != 0 ? Action::kZero
+                                              : Action::kNone;
+  if (arrival.prefetch && action == Action::kNone) return;
+  const Side side = arrival.space == kHost ? Side::kCpu : Side::kGpu;
+  detail::Observe({this, action == Action::kCopy ? arrival.copied : arrival.zeroed, arrival.before, side,
+                   arrival.access, action, HeadOf(arrival.bytes)});
+}
+
+/// What is in place now, or no longer.
+void SyncedMemory::Publish(const Arrival& arrival) const noexcept {
+  const bool host = arrival.space == kHost, reads = arrival.access == Access::kRead;
+  const bool whole = arrival.bytes == Bytes{}, ours = arrival.space == kDevice;
+  const StreamId on = host || !ours ? StreamId::kNone : arrival.on->id();
+  if (!reads) {
+    if (!host) cpu_ready_.store(nullptr, std::memory_order_release);
+    for (auto& ready : gpu_ready_)
+      if (ready.load(std::memory_order_relaxed) != on)
+        ready.store(StreamId::kNone, std::memory_order_release);
+  }
+  if (!whole) return;
+  if (host) cpu_ready_.store(BufferOf(kHost).ptr, std::memory_order_release);
+  if (ours && gpu_ready_[0].load(std::memory_order_relaxed) != on) {
+    gpu_ready_[1].store(gpu_ready_[0].load(std::memory_order_relaxed), std::memory_order_release);
+    gpu_ready_[0].store(on, std::memory_order_release);
+  }
+  if (!reads) sole_.store(host ? StreamId::kHost : on, std::memory_order_release);
+}
+
+Head SyncedMemory::HeadOf(Bytes bytes) const noexcept {
+  Spaces all = ~Spaces{0}, some = 0;
+  bool alone = false;  // a device has what the host has not
+  holders_.Each({bytes.first, std::min(bytes.last, std::max<std::size_t>(size_, 1))},
+                [&](Bytes, Spaces holders) {
+                  if (holders == 0) return true;
+                  all &= holders, some |= holders;
+                  alone |= !Holds(holders, kHost);
+                  return true;
+                });
+  if (some == 0) return UNINITIALIZED;
+  if (all == 0) return alone ? HEAD_AT_GPU : HEAD_AT_CPU;
+  return static_cast<Head>((Holds(all, kHost) ? 0b01 : 0) | (all > 1 ? 0b10 : 0));
+}
+
+unsigned SyncedMemory::SpaceOf(Device& device) const {
+  if (&device == &device_) return kDevice;
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < others_.size(); ++i)
+    if (others_[i]->device == &device) return static_cast<unsigned>(kDevice + 1 + i);
+  constexpr std::size_t kMost = 30;
+  if (others_.size() == kMost)
+    throw std::length_error("SyncedMemory: " + Named() + " is on 31 devices already, which is the most");
+  const bool unified = device.properties().unified;
+  others_.push_back(
+      std::make_unique<Buffer>(Buffer{&device, unified ? MemoryKind::kManaged : MemoryKind::kDevice}));
+  return static_cast<unsigned>(kDevice + others_.size());
+}
+
+Device& SyncedMemory::DeviceOf(unsigned space) const noexcept {
+  return space <= kDevice ? device_ : *others_[space - kDevice - 1]->device;
+}
+/// A unified device uses the host's memory.
+SyncedMemory::Buffer& SyncedMemory::BufferOf(unsigned space) const noexcept {
+  if (space == kHost) return unified_ ? gpu_ : cpu_;
+  if (space == kDevice) return gpu_;
+  Buffer& other = *others_[space - kDevice - 1];
+  return other.kind == MemoryKind::kManaged ? BufferOf(kHost) : other;
+}
+
+}  // namespace ferry

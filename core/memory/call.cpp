@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <mutex>
+#include <utility>
+
+#include "core/memory/arrival.hpp"
+#include "core/memory/observe.hpp"
+#include "ferry/error.hpp"
+#include "ferry/out_of_memory.hpp"
+
+namespace ferry {
+namespace {
+
+/// Never destroyed: a global memory may be accessed until the very end.
+struct Handler {
+  std::mutex mutex;
+  OutOfMemoryHandler current;
+  static Handler& instance() {
+    static auto* const handler = new Handler;
+    return *handler;
+  }
+};
+
+}  // namespace
+
+OutOfMemoryHandler SetOutOfMemoryHandler(OutOfMemoryHandler handler) {
+  Handler& global = Handler::instance();
+  const std::lock_guard lock(global.mutex);
+  return std::exchange(global.current, std::move(handler));
+}
+
+namespace detail {
+
+bool AskForMemory(Device& device, std::size_t bytes) {
+  OutOfMemoryHandler handler;
+  {
+    const std::lock_guard lock(Handler::instance().mutex);
+    handler = Handler::instance().current;
+  }
+  return handler && handler(device, bytes);
+}
+
+/// The locks of the arrivals' memories, in the order of their addresses.
+class Call::Locks {
+ public:
+  explicit Locks(std::span<Arrival> arrivals) : arrivals_(arrivals) { Lock(); }
+  ~Locks() {
+    if (held_) Unlock();
+  }
+  Locks(const Locks&) = delete;
+  Locks& operator=(const Locks&) = delete;
+
+  /// Runs `work` without them. Meanwhile all may change, except that no memory gives its buffers back.
+  template <class Work>
+  void Without(Work work) {
+    for (const Arrival& arrival : arrivals_) ++arrival.memory->busy_;
+    Unlock();
+    struct Again {
+      ~Again() {
+        locks.Lock();
+        for (const Arrival& arrival : locks.arrivals_) --arrival.memory->busy_;
+      }
+      Locks& locks;
+    } const again{*this};
+    work();
+  }
+
+ private:
+  template <class Work>
+  void Each(Work work) {
+    const SyncedMemory* last = nullptr;
+    for (const Arrival& arrival : arrivals_)
+      if (std::exchange(last, arrival.memory) != arrival.memory) work(arrival.memory->mutex_);
+  }
+  void Lock() {
+    Each([](std::mutex& mutex) { mutex.lock(); });
+    held_ = true;
+  }
+  void Unlock() {
+    Each([](std::mutex& mutex) { mutex.unlock(); });
+    held_ = false;
+  }
+
+  std::span<Arrival> arrivals_;
+  bool held_ = false;
+};
+
+void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& work) {
+  constexpr int kMostAsked = 1000;
+  Dying dying;  // before the locks: dies after them
+  Locks locks(arrivals);
+  for (Arrival& arrival : arrivals) arrival.before = arrival.memory->HeadOf(arrival.bytes);
+  struct Settled {
+    ~Settled() {
+      for (const Arrival& arrival : arrivals) arrival.memory->Settle(arrival, dying);
+    }
+    std::span<Arrival> arrivals;
+    Dying& dying;
+  } const settled{arrivals, dying};
+  std::size_t at = 0;
+  const auto prepare = [&]() -> SyncedMemory::Waits {
+    for (at = 0; at < arrivals.size(); ++at)
+      if (auto wait = arrivals[at].memory->Prepare(arrivals[at], dying)) return wait;
+    return std::nullopt;
+  };
+  for (int asked = 0;;) {
+    try {
+      const auto wait = prepare();
+      if (!wait) break;
+      locks.Without([&] {
+        for (const auto& point : wait->awaited) point.point.HostWait();
+      });
+      wait->buffer->uses.Reached(wait->bytes, wait->awaited, wait->access, dying);
+    } catch (const OutOfMemory& error) {
+      Device& device = arrivals[at].memory->DeviceOf(arrivals[at].space);
+      bool again = false;
+      if (asked++ < kMostAsked) locks.Without([&] { again = AskForMemory(device, error.bytes()); });
+      if (!again) throw;
+      device.Trim();
+    }
+  }
+  if (work) work();
+  for (Arrival& arrival : arrivals) arrival.memory->Commit(arrival, dying);
+  for (const Arrival& arrival : arrivals) arrival.memory->Observe(arrival);
+}
+
+}  // namespace detail
+}  // namespace ferry

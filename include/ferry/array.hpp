@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <ranges>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "ferry/backend.hpp"
+#include "ferry/operand.hpp"
+#include "ferry/place.hpp"
+#include "ferry/synced_memory.hpp"
+
+namespace ferry {
+namespace detail {
+[[noreturn]] void FailArrayCount(std::int64_t count, std::size_t element, const std::string& label);
+[[noreturn]] void FailSlice(const Part& part, std::int64_t first, std::int64_t count);
+}  // namespace detail
+
+/// Elements that live on the CPU and on devices at once, copied only when they must be: the typed face of a
+/// SyncedMemory, or of a part of one.
+///
+/// T is any trivially copyable type; elements that nobody wrote are zero bytes. Moving an array is cheap, and
+/// leaves an empty one; what sees the same elements is made on purpose, by Share and Slice, and sees each
+/// other's writes. Const is deep: of a const Array come Array<const T>, which is taken wherever elements are
+/// only read. To read and write elements, ask a Place for them, or name the array in a kernel. Threads and
+/// exceptions are as in SyncedMemory, and an alias counts as the memory itself.
+template <class T>
+class Array {
+  static_assert(std::is_trivially_copyable_v<T>, "ferry: an Array holds what can be copied as bytes");
+
+ public:
+  using value_type = std::remove_const_t<T>;
+  using Deleter = std::function<void(value_type*)>;
+
+  /// No elements, and no memory.
+  Array() = default;
+  /// `label` is what errors and traces call it. Throws ShapeError for a count that cannot be.
+  explicit Array(std::int64_t count, Device& device = DefaultDevice(), std::string label = {})
+      : memory_(std::make_shared<SyncedMemory>(BytesOf(count, label), device, std::move(label))),
+        range_(ByteRange{}),
+        count_(count) {}
+  /// A copy of `values`, which are just of type T.
+  template <std::ranges::forward_range R>
+    requires std::same_as<std::ranges::range_value_t<R>, T>
+  explicit Array(const R& values, Device& device = DefaultDevice(), std::string label = {})
+      : Array(static_cast<std::int64_t>(std::ranges::distance(values)), device, std::move(label)) {
+    if (count_ != 0) std::ranges::copy(values, static_cast<T*>(memory_->overwrite_cpu_data()));
+  }
+  /// An Array<T> becomes one that may only be read.
+  template <class U>
+    requires(std::same_as<const U, T> && !std::same_as<U, T>)
+  Array(Array<U>&& other) noexcept  // NOLINT(google-explicit-constructor): as T* becomes const T*
+      : memory_(std::move(other.memory_)),
+        range_(std::exchange(other.range_, kNothing)),
+        count_(std::exchange(other.count_, 0)) {}
+  Array(Array&& other) noexcept
+      : memory_(std::move(other.memory_)),
+        range_(std::exchange(other.range_, kNothing)),
+        count_(std::exchange(other.count_, 0)) {}
+  Array& operator=(Array&& other) noexcept {
+    Array(std::move(other)).Swap(*this);
+    return *this;
+  }
+
+  /// Uses the caller's `count` elements, which are those that code at `place` uses: the host's for a place on
+  /// the CPU, else the device's, which work queued on the place's stream writes. They must live as long as
+  /// the array and its aliases do; with a deleter they become theirs, if the call returns. SyncedMemory's
+  /// set_cpu_data and set_gpu_data say when it is called, and what is thrown.
+  static Array Adopt(T* elements, std::int64_t count, const Place& place, Deleter deleter = {}) {
+    Array array(count, place.device());
+    auto* const ptr = const_cast<value_type*>(elements);
+    SyncedMemory::Deleter give_back;
+    if (deleter)
+      give_back = [deleter = std::move(deleter)](void* p) { deleter(static_cast<value_type*>(p)); };
+    if (place.side() == Side::kCpu)
+      array.memory_->set_cpu_data(ptr, std::move(give_back));
+    else
+      array.memory_->set_gpu_data(ptr, place.stream(), std::move(give_back));
+    return array;
+  }
+
+  /// In elements.
+  std::int64_t size() const noexcept { return count_; }
+  bool empty() const noexcept { return count_ == 0; }
+  /// The default one for an array without memory.
+  Device& device() const { return memory_ != nullptr ? memory_->device() : DefaultDevice(); }
+  /// The memory's, and so all aliases'.
+  const std::string& label() const noexcept {
+    static const std::string none;
+    return memory_ != nullptr ? memory_->label() : none;
+  }
+  /// Counts as a write. An array without memory has no label.
+  void set_label(std::string label) {
+    if (memory_ != nullptr) memory_->set_label(std::move(label));
+  }
+
+  /// The same elements again.
+  Array Share() { return {memory_, range_, count_}; }
+  Array<const T> Share() const { return {memory_, range_, count_}; }
+  /// `count` elements from number `first` on. Throws ShapeError for those beyond the end, with label, range
+  /// and size.
+  Array Slice(std::int64_t first, std::int64_t count) { return SliceAs<T>(first, count); }
+  Array<const T> Slice(std::int64_t first, std::int64_t count) const {
+    return SliceAs<const T>(first, count);
+  }
+
+  /// The layer below, which knows neither type nor const: for Prefetch, head and the like. Null for an array
+  /// without memory. Its size must stay.
+  const std::shared_ptr<SyncedMemory>& memory() const noexcept { return memory_; }
+
+ private:
+  template <class U>
+  friend class Array;
+  friend struct detail::PartOf<Array>;
+
+  Array(std::shared_ptr<SyncedMemory> memory, ByteRange range, std::int64_t count) noexcept
+      : memory_(std::move(memory)), range_(range), count_(count) {}
+
+  static std::size_t BytesOf(std::int64_t count, const std::string& label) {
+    if (count < 0 || count > PTRDIFF_MAX / static_cast<std::int64_t>(sizeof(T)))
+      detail::FailArrayCount(count, sizeof(T), label);
+    return static_cast<std::size_t>(count) * sizeof(T);
+  }
+  template <class U>
+  Array<U> SliceAs(std::int64_t first, std::int64_t count) const {
+    if (first < 0 || count < 0 || first > count_ || count > count_ - first) [[unlikely]]
+      detail::FailSlice(part(), first, count);
+    if (count == count_) return {memory_, range_, count_};
+    const ByteRange range = {range_.first + static_cast<std::size_t>(first) * sizeof(T),
+                             static_cast<std::size_t>(count) * sizeof(T)};
+    return {memory_, range, count};
+  }
+  detail::Part part() const noexcept { return {memory_.get(), range_, count_, {}}; }
+  void Swap(Array& other) noexcept {
+    memory_.swap(other.memory_);
+    std::swap(range_, other.range_);
+    std::swap(count_, other.count_);
+  }
+
+  static constexpr ByteRange kNothing = {0, 0};
+
+  std::shared_ptr<SyncedMemory> memory_;
+  ByteRange range_ = kNothing;  ///< kRest: all of the memory, which is the short way
+  std::int64_t count_ = 0;
+};
+
+template <std::ranges::forward_range R>
+Array(const R&) -> Array<std::ranges::range_value_t<R>>;
+template <std::ranges::forward_range R>
+Array(const R&, Device&, std::string = {}) -> Array<std::ranges::range_value_t<R>>;
+
+template <class T>
+struct detail::PartOf<Array<T>> {
+  using Element = T;
+  static Part Of(const Array<T>& array) noexcept { return array.part(); }
+};
+
+}  // namespace ferry

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ferry/stream.hpp"
+
+namespace ferry::detail {
+
+class QueueTrace;
+
+/// The last reference to a stream ends it, which may take its time: what may be one dies when no lock is
+/// held.
+using Dying = std::vector<std::shared_ptr<void>>;
+
+/// A memory's reference to a stream that it may wait for. It does not keep the queue alive: of a stream that
+/// has ended, the point after its last work is left.
+class StreamNote {
+ public:
+  explicit StreamNote(const Stream& stream) noexcept;
+
+  StreamId id() const noexcept { return id_; }
+  Device& device() const noexcept { return *device_; }
+  /// As one more user: queues work and records points. Nothing where the stream has ended. Of another
+  /// thread's default stream, the main stream, which waits for it.
+  std::optional<Stream> Alive() const;
+  /// Of a stream that has ended, the point after its last work; nothing where no work can be left. Throws
+  /// StreamCaptureError for one that was under graph capture then and still is.
+  std::optional<Event> LastPoint() const;
+  /// Whether the stream has ended and all its work is done, as far as that is known without a wait.
+  bool Over() const noexcept;
+
+ private:
+  friend void Dismiss(const StreamNote& note, Dying& dying) noexcept;
+  Device* device_;
+  StreamHandle handle_;
+  StreamId id_;
+  std::shared_ptr<QueueTrace> trace_;  ///< of a stream of ours
+};
+
+/// Moves what may end a stream to where it can die. Where there is no room, it dies here.
+void Dismiss(Stream&& stream, Dying& dying) noexcept;
+void Dismiss(const StreamNote& note, Dying& dying) noexcept;
+
+}  // namespace ferry::detail

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Memory on several devices: where bytes come from, and how a device's memory is given back.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <cstring>
+#include <functional>
+#include <list>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ferry/backend.hpp"
+#include "ferry/error.hpp"
+#include "ferry/out_of_memory.hpp"
+#include "ferry/synced_memory.hpp"
+#include "sim_fixture.hpp"
+
+namespace ferry::testing {
+namespace {
+
+using Catch::Matchers::Message;
+
+/// Three devices, the last of which is unified.
+struct Devices {
+  explicit Devices(sim::Options options = {}) {
+    options.devices = 3;
+    options.unified_devices = 1;
+    sim::Reset(options);
+    for (int i = 0; i < 3; ++i) device.push_back(std::make_unique<SimDevice>(i));
+  }
+  ~Devices() {
+    sim::Drain();
+    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+  }
+  Stream Main(int i) { return Stream::Main(*device[static_cast<std::size_t>(i)]); }
+  static long Copies() { return sim::Inspect().copies; }
+
+  std::vector<std::unique_ptr<SimDevice>> device;
+};
+
+void Fill(SyncedMemory& memory, const Stream& on, int value) {
+  void* const ptr = memory.overwrite_gpu_data(on);
+  sim::Launch(on, {ptr}, [=, bytes = memory.size()] { std::memset(ptr, value, bytes); });
+}
+int Sees(const SyncedMemory& memory, const Stream& on) {
+  const void* const ptr = memory.gpu_data(on);
+  int seen = -1;
+  sim::Launch(on, {ptr}, [=, &seen] { seen = *static_cast<const unsigned char*>(ptr); });
+  on.Synchronize();
+  return seen;
+}
+
+TEST_CASE("a device whose memory can be read directly is nearer than the host") {
+  for (const bool peers : {true, false}) {
+    Devices devices({.peers = peers});
+    SyncedMemory memory(kBytes, *devices.device[0]);
+    Fill(memory, devices.Main(0), 7);
+    CHECK(Sees(memory, devices.Main(1)) == 7);
+    CHECK(devices.Copies() == (peers ? 1 : 2));
+    CHECK(memory.head() == (peers ? SyncedMemory::HEAD_AT_GPU : SyncedMemory::SYNCED));
+    CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 7);
+    CHECK(devices.Copies() == 2);
+    CHECK(Sees(memory, devices.Main(1)) == 7);
+    CHECK(Sees(memory, devices.Main(0)) == 7);
+    CHECK(devices.Copies() == 2);
+  }
+}
+
+TEST_CASE("a unified device uses the host's memory") {
+  Devices devices;
+  SyncedMemory memory(kBytes, *devices.device[0]);
+  std::memset(memory.overwrite_cpu_data(), 3, kBytes);
+  CHECK(Sees(memory, devices.Main(2)) == 3);
+  CHECK(devices.Copies() == 0);
+  Fill(memory, devices.Main(2), 4);
+  CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 4);
+  CHECK(devices.Copies() == 0);
+  CHECK(Sees(memory, devices.Main(1)) == 4);
+  CHECK(devices.Copies() == 1);
+}
+
+TEST_CASE("devices of different backends share a memory by way of the host, which waits for both") {
+  for (const bool host_owns : {true, false}) {
+    sim::Reset({.order = sim::Order::kLate});
+    const auto host = MakeDevice("host"), gpu = MakeDevice("sim");
+    const Stream on_host(*host), on_gpu(*gpu);
+    SyncedMemory memory(kBytes, host_owns ? *host : *gpu);
+    Fill(memory, on_gpu, 5);
+    auto* const there = static_cast<unsigned char*>(memory.mutable_gpu_data(on_host));
+    CHECK(*there == 5);
+    std::memset(there, 6, kBytes);
+    CHECK(Sees(memory, on_gpu) == 6);
+    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("a source that fails is replaced by the next holder") {
+  Devices devices;
+  SyncedMemory memory(kBytes, *devices.device[0]);
+  Fill(memory, devices.Main(0), 9);
+  memory.cpu_data();
+  sim::BeginCapture(Stream(*devices.device[1]));  // which has nothing to do with it
+  const Stream other(*devices.device[1]);
+  CHECK(Sees(memory, other) == 9);
+}
+
+TEST_CASE("what is released is given back, and its bytes go where others can have them") {
+  for (const bool host : {true, false}) {
+    Devices devices;
+    SyncedMemory memory(kBytes, *devices.device[0]);
+    if (host)
+      std::memset(memory.overwrite_cpu_data(), 8, kBytes);
+    else
+      Fill(memory, devices.Main(0), 8);
+    host ? memory.Release(Side::kCpu) : memory.Release(Side::kGpu);
+    CHECK(memory.head() == (host ? SyncedMemory::HEAD_AT_GPU : SyncedMemory::HEAD_AT_CPU));
+    CHECK(devices.Copies() == 1);
+    sim::Drain();
+    CHECK(sim::Inspect().leaks.size() == 1 + 1);  // one block, and the device's event
+    CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 8);
+    CHECK(Sees(memory, devices.Main(0)) == 8);
+    memory.Release(*devices.device[1]);  // has nothing
+  }
+}
+
+TEST_CASE("a release while a stream that uses the bytes is under capture changes nothing") {
+  Devices devices;
+  const Stream s(*devices.device[0]);
+  SyncedMemory memory(kBytes, *devices.device[0]);
+  Fill(memory, s, 1);
+  memory.cpu_data();
+  const void* const ptr = memory.gpu_data(s);
+  sim::BeginCapture(s);
+  CHECK_THROWS_AS(memory.Release(Side::kGpu), StreamCaptureError);
+  CHECK(memory.head() == SyncedMemory::SYNCED);
+  sim::EndCapture(s);
+  CHECK(memory.gpu_data(s) == ptr);
+}
+
+/// Puts back the handler that there was.
+struct WithHandler {
+  explicit WithHandler(OutOfMemoryHandler handler) : before(SetOutOfMemoryHandler(std::move(handler))) {}
+  ~WithHandler() { SetOutOfMemoryHandler(std::move(before)); }
+  WithHandler(const WithHandler&) = delete;
+  WithHandler& operator=(const WithHandler&) = delete;
+  OutOfMemoryHandler before;
+};
+
+TEST_CASE("a program's own policy evicts arrays, so that four times the device's memory is enough") {
+  for (const bool pooled : {true, false}) {
+    sim::Reset({.memory = 4 * 4096});
+    const std::unique_ptr<Device> device = pooled ? MakeDevice("sim") : std::make_unique<SimDevice>(0);
+    std::list<std::unique_ptr<SyncedMemory>> memories;
+    std::list<SyncedMemory*> least_recent;
+    const WithHandler evicts([&](Device& of, std::size_t bytes) {
+      CHECK(&of == device.get());
+      CHECK(bytes == 4096);
+      if (least_recent.empty()) return false;
+      least_recent.front()->Release(Side::kGpu);
+      least_recent.pop_front();
+      return true;
+    });
+    for (int i = 0; i < 16; ++i) {
+      memories.push_back(std::make_unique<SyncedMemory>(4096, *device));
+      Fill(*memories.back(), Stream::Main(*device), i);
+      least_recent.push_back(memories.back().get());
+    }
+    int i = 0;
+    for (const auto& memory : memories) {
+      CHECK(Sees(*memory, Stream::Main(*device)) == i++);
+      least_recent.remove(memory.get());
+      least_recent.push_back(memory.get());
+    }
+    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE(
+    "a handler that says true for ever, one that throws, and one that takes an operand, end in an error") {
+  sim::Reset({.memory = 64});
+  SimDevice device(0);
+  SyncedMemory memory(4096, device);
+  std::memset(memory.overwrite_cpu_data(), 2, 4096);
+  {
+    int asked = 0;
+    const WithHandler says_true([&](Device&, std::size_t) { return ++asked > 0; });
+    CHECK_THROWS_AS(memory.gpu_data(), OutOfMemory);
+    CHECK(asked == 1000);
+  }
+  {
+    const WithHandler throws([](Device&, std::size_t) -> bool { throw std::runtime_error("mine"); });
+    CHECK_THROWS_MATCHES(memory.gpu_data(), std::runtime_error, Message("mine"));
+  }
+  {
+    const WithHandler takes([&](Device&, std::size_t) {
+      memory.Release(Side::kCpu);
+      return true;
+    });
+    CHECK_THROWS_MATCHES(
+        memory.gpu_data(), std::logic_error,
+        Message("SyncedMemory::Release: a memory is an operand of a call that is under way"));
+  }
+  CHECK(memory.head() == SyncedMemory::HEAD_AT_CPU);
+  CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 2);
+}
+
+TEST_CASE("a borrowed stream may go once the memory has been told") {
+  SimWorld world({.order = sim::Order::kLate});
+  SyncedMemory memory(kBytes, world.device, "weights");
+  const StreamHandle lent = sim::CreateBlockingStream(world.device);
+  {
+    const Stream borrowed = Stream::Borrow(world.device, lent);
+    Fill(memory, borrowed, 6);
+    memory.Forget(borrowed);
+  }
+  world.device.DestroyStream(lent);
+  CHECK(Sees(memory, world.side) == 6);
+  CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+}
+
+TEST_CASE("a range that is not within the memory is refused, and names the memory, the range and the size") {
+  SimWorld world;
+  SyncedMemory memory(kBytes, world.device, "weights");
+  CHECK_THROWS_MATCHES(
+      memory.cpu_data({60, 8}), std::out_of_range,
+      Message("SyncedMemory::cpu_data: 8 bytes from byte 60 on of \"weights\", which has 64"));
+  CHECK_THROWS_MATCHES(
+      memory.overwrite_gpu_data({65, ByteRange::kRest}, world.side), std::out_of_range,
+      Message("SyncedMemory::overwrite_gpu_data: all bytes from byte 65 on of \"weights\", which has 64"));
+  CHECK(memory.head() == SyncedMemory::UNINITIALIZED);
+  CHECK_NOTHROW(memory.cpu_data({64, 0}));
+}
+
+TEST_CASE("only bytes that are stale move, and nothing waits for others") {
+  SimWorld world({.order = sim::Order::kLate});
+  SyncedMemory memory(kBytes, world.device);
+  std::memset(memory.overwrite_cpu_data(), 1, kBytes);
+  void* const left = memory.overwrite_gpu_data({0, 32}, world.side);
+  bool ran = false;
+  sim::Launch(world.side, {{static_cast<std::byte*>(left), 32}}, [&ran, left] {
+    ran = true;
+    std::memset(left, 2, 32);
+  });
+  CHECK(*static_cast<const unsigned char*>(memory.cpu_data({32, 32})) == 1);
+  memory.mutable_gpu_data({48, 16}, world.main);
+  world.main.Synchronize();
+  CHECK_FALSE(ran);
+  CHECK(sim::Inspect().copies == 1);
+  CHECK(memory.head() == SyncedMemory::HEAD_AT_GPU);
+  CHECK(static_cast<const unsigned char*>(memory.cpu_data())[31] == 2);
+  CHECK(sim::Inspect().copies == 3);
+}
+
+}  // namespace
+}  // namespace ferry::testing
