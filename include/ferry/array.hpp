@@ -111,8 +111,22 @@ class Array {
     return SliceAs<const T>(first, count);
   }
 
-  /// The layer below, which knows neither type nor const: for Prefetch, head and the like. Null for an array
-  /// without memory. Its size must stay.
+  /// Starts on `on` what a read of these elements would need, of the CPU or of the stream's device, and does
+  /// not wait for it. The next access does.
+  void Prefetch(Side side, const Stream& on) const {
+    if (count_ != 0) memory_->Prefetch(side, on, range_);
+  }
+  /// Gives back the memory that the CPU, the array's device or another one has for all of the array, of which
+  /// this may be a slice. SyncedMemory's Release says what becomes of the elements, and what is thrown.
+  void Release(Side side) {
+    if (memory_ != nullptr) memory_->Release(side);
+  }
+  void Release(Device& device) {
+    if (memory_ != nullptr) memory_->Release(device);
+  }
+
+  /// The layer below, which knows neither type nor const: for head and the like. Null for an array without
+  /// memory. Its size must stay.
   const std::shared_ptr<SyncedMemory>& memory() const noexcept { return memory_; }
 
  private:

@@ -13,6 +13,7 @@
 #include "ferry/kernels.hpp"
 #include "ferry/log.hpp"
 #include "ferry/operand.hpp"
+#include "ferry/out_of_memory.hpp"
 #include "ferry/place.hpp"
 #include "ferry/pooled_device.hpp"
 #include "ferry/shape.hpp"
