@@ -9,6 +9,10 @@
 
 namespace ferry::detail {
 
+// Spaces, by number: the memory's own, and then further devices in the order of first use.
+constexpr unsigned kHost = 0, kDevice = 1;
+constexpr Spaces Only(unsigned space) noexcept { return Spaces{1} << space; }
+
 /// One access of a call.
 struct Arrival {
   Arrival(const SyncedMemory& of, Bytes all, Access how, const Stream* stream)
@@ -16,12 +20,12 @@ struct Arrival {
         bytes(all),
         access(how),
         on(stream),
-        space(stream == nullptr ? 0 : of.SpaceOf(stream->device())),
+        space(stream == nullptr ? kHost : of.SpaceOf(stream->device())),
         empty(of.size_ == 0 || all.empty()) {}
 
   bool Lacks(Spaces holders) const noexcept {
     if (only_of != 0) return holders != 0 && (holders & ~only_of) == 0;
-    return (holders & Spaces{1} << space) == 0;
+    return (holders & Only(space)) == 0;
   }
 
   const SyncedMemory* memory;
@@ -29,9 +33,9 @@ struct Arrival {
   Access access;
   const Stream* on;  ///< null: the host
   unsigned space;
-  bool empty;                         ///< needs no memory
-  bool prefetch = false;              ///< only starts copies, on `on`
-  Spaces only_of = 0;                  ///< else, only of what these spaces alone hold
+  bool empty;             ///< needs no memory
+  bool prefetch = false;  ///< only starts copies, on `on`
+  Spaces only_of = 0;     ///< else, only of what these spaces alone hold
 
   // What was done.
   bool noted = false;                  ///< before, by a use that stands for this one, too

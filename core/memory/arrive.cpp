@@ -17,12 +17,13 @@ namespace ferry {
 using detail::Arrival;
 using detail::Bytes;
 using detail::Dying;
-using detail::StreamId;
+using detail::kDevice;
+using detail::kHost;
+using detail::Only;
 
 namespace {
 
-constexpr unsigned kHost = 0, kDevice = 1, kNobody = ~0U;
-constexpr Spaces Only(unsigned space) noexcept { return Spaces{1} << space; }
+constexpr unsigned kNobody = ~0U;
 constexpr bool Holds(Spaces holders, unsigned space) noexcept { return (holders & Only(space)) != 0; }
 
 /// Whether copies on a stream of `device` can read memory of `other`.
@@ -37,7 +38,7 @@ bool Reaches(const Device& device, const Device& other) {
 
 /// All that can fail of an access. Made again after each wait, until there is nothing more to wait for.
 SyncedMemory::Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const {
-  sole_.store(StreamId::kNone, std::memory_order_relaxed);
+  sole_.store(detail::StreamId::kNone, std::memory_order_relaxed);
   if (arrival.empty) return std::nullopt;
   if (arrival.access != Access::kOverwrite)
     if (auto wait = Fetch(arrival, dying)) return wait;
@@ -209,7 +210,8 @@ void SyncedMemory::Commit(Arrival& arrival, Dying& dying) const noexcept {
       here.uses.Note(bytes, arrival.access, *arrival.on, dying);
     ChangeHolders(bytes,
                   [&](Spaces holders) { return Next(holders, Only(arrival.space), arrival.access).next; });
-    Publish(arrival);
+    // Who accessed no byte has waited for nobody.
+    if (!arrival.empty) Publish(bytes, arrival.access, arrival.space, arrival.on);
     arrival.ptr = here.ptr == nullptr ? nullptr : At(here, bytes);
   }
 }
@@ -231,26 +233,6 @@ void SyncedMemory::Observe(const Arrival& arrival) const noexcept {
                    arrival.access, action, HeadOf(arrival.bytes)});
 }
 
-/// What is in place now, or no longer.
-void SyncedMemory::Publish(const Arrival& arrival) const noexcept {
-  const bool host = arrival.space == kHost, reads = arrival.access == Access::kRead;
-  const bool whole = arrival.bytes == Bytes{}, ours = arrival.space == kDevice;
-  const StreamId on = host || !ours ? StreamId::kNone : arrival.on->id();
-  if (!reads) {
-    if (!host) cpu_ready_.store(nullptr, std::memory_order_release);
-    for (auto& ready : gpu_ready_)
-      if (ready.load(std::memory_order_relaxed) != on)
-        ready.store(StreamId::kNone, std::memory_order_release);
-  }
-  if (!whole) return;
-  if (host) cpu_ready_.store(BufferOf(kHost).ptr, std::memory_order_release);
-  if (ours && gpu_ready_[0].load(std::memory_order_relaxed) != on) {
-    gpu_ready_[1].store(gpu_ready_[0].load(std::memory_order_relaxed), std::memory_order_release);
-    gpu_ready_[0].store(on, std::memory_order_release);
-  }
-  if (!reads) sole_.store(host ? StreamId::kHost : on, std::memory_order_release);
-}
-
 Head SyncedMemory::HeadOf(Bytes bytes) const noexcept {
   Spaces all = ~Spaces{0}, some = 0;
   bool alone = false;  // a device has what the host has not
@@ -267,10 +249,8 @@ Head SyncedMemory::HeadOf(Bytes bytes) const noexcept {
 }
 
 unsigned SyncedMemory::SpaceOf(Device& device) const {
-  if (&device == &device_) return kDevice;
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < others_.size(); ++i)
-    if (others_[i]->device == &device) return static_cast<unsigned>(kDevice + 1 + i);
+  if (const auto space = FindSpace(device)) return *space;
   constexpr std::size_t kMost = 30;
   if (others_.size() == kMost)
     throw std::length_error("SyncedMemory: " + Named() + " is on 31 devices already, which is the most");
@@ -280,6 +260,12 @@ unsigned SyncedMemory::SpaceOf(Device& device) const {
   return static_cast<unsigned>(kDevice + others_.size());
 }
 
+std::optional<unsigned> SyncedMemory::FindSpace(const Device& device) const noexcept {
+  if (&device == &device_) return kDevice;
+  for (std::size_t i = 0; i < others_.size(); ++i)
+    if (others_[i]->device == &device) return static_cast<unsigned>(kDevice + 1 + i);
+  return std::nullopt;
+}
 Device& SyncedMemory::DeviceOf(unsigned space) const noexcept {
   return space <= kDevice ? device_ : *others_[space - kDevice - 1]->device;
 }

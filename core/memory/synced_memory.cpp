@@ -17,11 +17,12 @@ using detail::Arrival;
 using detail::Bytes;
 using detail::Call;
 using detail::Dying;
+using detail::kDevice;
+using detail::kHost;
+using detail::Only;
 using detail::StreamId;
 
 namespace {
-
-constexpr unsigned kHost = 0, kDevice = 1;
 
 const char* NameOfCall(bool host, Access access) {
   constexpr const char* kNames[2][3] = {{"gpu_data", "mutable_gpu_data", "overwrite_gpu_data"},
@@ -50,7 +51,7 @@ SyncedMemory::~SyncedMemory() {
 
 void* SyncedMemory::Reach(const Stream* on, Access access, ByteRange range) const {
   const Bytes bytes = Checked(range, NameOfCall(on == nullptr, access));
-  if (void* const ptr = InPlace(access, on, bytes.first)) return ptr;
+  if (void* const ptr = InPlace(access, on, bytes)) return ptr;
   Arrival arrival(*this, bytes, access, on);
   Call::Perform({&arrival, 1});
   return arrival.ptr;
@@ -114,8 +115,8 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Deleter deleter, const Strea
   here.deleter = std::move(owned);
   here.uses = std::move(uses);
   capacity_ = size_;
-  ChangeHolders({}, [&](Spaces) { return Spaces{1} << space; });
-  Publish(written);
+  ChangeHolders({}, [&](Spaces) { return Only(space); });
+  Publish({}, Access::kOverwrite, space, written.on);
 }
 
 bool SyncedMemory::Owns(const void* ptr) const noexcept {
@@ -135,11 +136,6 @@ void SyncedMemory::Forget(const Stream& borrowed) {
   for (Buffer* buffer : {&cpu_, &gpu_}) buffer->uses.Forget(borrowed);
   for (const auto& other : others_) other->uses.Forget(borrowed);
   ForgetReady();
-}
-
-void SyncedMemory::ForgetReady() const noexcept {
-  sole_ = StreamId::kNone;
-  for (auto& ready : gpu_ready_) ready = StreamId::kNone;
 }
 
 Head SyncedMemory::head() const noexcept {
@@ -192,7 +188,7 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
   const Bytes all{0, partly ? size : Bytes::kEnd};
   const ByteRange wanted{0, size};
   const void* const from = on_gpu ? source.gpu_data(wanted, *main) : source.cpu_data(wanted);
-  if (void* const here = on_gpu ? nullptr : InPlace(Access::kOverwrite, nullptr, 0)) {
+  if (void* const here = on_gpu ? nullptr : WholeInPlace(Access::kOverwrite, nullptr)) {
     std::memcpy(here, from, size);
   } else {
     Arrival target(*this, all, Access::kOverwrite, on_gpu ? &*main : nullptr);
@@ -207,7 +203,7 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
 
 /// If the copy fails, nothing is in place here any more, and these bytes are gone where others have them too.
 void SyncedMemory::CopyOver(Bytes bytes, const void* from, std::size_t size, const Stream& on) const {
-  constexpr Spaces kHere = Spaces{1} << kDevice;
+  constexpr Spaces kHere = Only(kDevice);
   Dying dying;
   gpu_.uses.Note(bytes, Access::kOverwrite, on, dying);
   ForgetReady();

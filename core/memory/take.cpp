@@ -62,7 +62,7 @@ void Take(std::span<const Request> requests, Device& device, const Stream* on, s
 void Call::Take(std::span<const Request> requests, Device&, const Stream* on, std::span<void*> ptrs) {
   const auto in_place = [&](std::size_t i) {
     const auto [memory, range, access] = requests[i];
-    ptrs[i] = memory->InPlace(access, on, range.first);
+    ptrs[i] = memory->InPlace(access, on, memory->Checked(range, "an operand"));
     return ptrs[i] != nullptr;
   };
   std::size_t there = 0;

@@ -84,6 +84,12 @@ bool UseList::Covers(Bytes bytes, Access access, StreamId on) const noexcept {
   });
 }
 
+bool UseList::Quiet(Bytes bytes, Access access) const noexcept {
+  return uses_.Each(bytes, [&](Bytes, const Uses& uses) {
+    return access == Access::kRead ? Write(uses) == nullptr : uses.empty();
+  });
+}
+
 /// visit(use) for those that must come before an access by `on`, once for each piece of work. What has used
 /// the bytes since their last write is ordered after it.
 template <class Visit>

@@ -210,19 +210,10 @@ class SyncedMemory {
     return Write(access, Stream::Main(device_));
   }
 
-  /// The byte of number `first`, if the whole is in place for the access; else null. `on` is null for the
-  /// host.
-  void* InPlace(Access access, const Stream* on, std::size_t first) const noexcept {
-    const auto id = on == nullptr ? detail::StreamId::kHost : on->id_;
-    void* ptr = nullptr;
-    if (access != Access::kRead)
-      ptr = sole_.load(std::memory_order_acquire) != id ? nullptr
-            : on == nullptr                             ? (unified_ ? gpu_ : cpu_).ptr
-                                                        : gpu_.ptr;
-    else
-      ptr = on == nullptr ? cpu_ready_.load(std::memory_order_acquire) : Ready(id) ? gpu_.ptr : nullptr;
-    return ptr == nullptr ? nullptr : static_cast<std::byte*>(ptr) + first;
-  }
+  /// The first of the bytes, if all are in place for the access, so that nothing changes; else null. `on` is
+  /// null for the host.
+  void* InPlace(Access access, const Stream* on, detail::Bytes bytes) const noexcept;
+  void* WholeInPlace(Access access, const Stream* on) const noexcept;
   /// One access; `on` is null for the host.
   void* Reach(const Stream* on, Access access, ByteRange range) const;
 
@@ -239,7 +230,7 @@ class SyncedMemory {
   static Waits HostMust(Buffer& buffer, detail::Bytes bytes, Access access, detail::Dying& dying);
   static Waits HostMustFor(const Stream& on, Buffer& buffer, detail::Bytes bytes, Access access,
                            detail::Dying& dying);
-  void Publish(const detail::Arrival& arrival) const noexcept;
+  void Publish(detail::Bytes bytes, Access access, unsigned space, const Stream* on) const noexcept;
   unsigned Source(Spaces holders, unsigned space) const;
   Spaces SharersOf(unsigned space) const noexcept;
   template <class Change>
@@ -247,6 +238,7 @@ class SyncedMemory {
   Head HeadOf(detail::Bytes bytes) const noexcept;
 
   unsigned SpaceOf(Device& device) const;
+  std::optional<unsigned> FindSpace(const Device& device) const noexcept;
   Device& DeviceOf(unsigned space) const noexcept;
   Buffer& BufferOf(unsigned space) const noexcept;
   static std::byte* At(const Buffer& buffer, detail::Bytes bytes) noexcept {

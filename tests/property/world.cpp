@@ -83,8 +83,8 @@ void World::Apply(const Step& step) {
   }
   // An Assign may cost both sides that of the gpu, and where there is but one buffer, its bytes.
   const bool assigns = step.verb == Verb::kAssign;
-  const bool grown = !slots_.empty() && slots_[step.memory % slots_.size()].grown;
-  const bool may_lose = grown || (assigns && before == Head::SYNCED && head() == Head::HEAD_AT_CPU);
+  const bool mixed = !slots_.empty() && slots_[step.memory % slots_.size()].mixed;
+  const bool may_lose = mixed || (assigns && before == Head::SYNCED && head() == Head::HEAD_AT_CPU);
   if (LostASide(before, head()) && !may_lose) Wrong("a failed access took a side away");
   const bool spoilt = assigns && (head() == Head::HEAD_AT_GPU || device_->properties().unified);
   if (options_.again || spoilt) Try(step);
@@ -113,7 +113,7 @@ void World::Try(const Step& step) {
     case Verb::kResize: {
       Flush(slot);
       const std::size_t size = step.amount % (slot.memory->capacity() + 1);
-      slot.grown |= size > slot.model.size;
+      slot.mixed |= size > slot.model.size;
       slot.memory->Resize(size);
       return slot.model.Resize(size);
     }
@@ -198,6 +198,7 @@ void World::Assign(const Step& step, Slot& slot) {
   const std::size_t most = std::min(slot.memory->capacity(), source.model.size);
   const std::size_t size = step.amount % (most + 1);
   const bool keeps = step.amount / 64 % 2 == 1;
+  slot.mixed |= keeps && size < slot.model.size;
   {
     const InFerry in_ferry;
     slot.memory->Assign(*source.memory, size,

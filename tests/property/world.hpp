@@ -138,7 +138,7 @@ class World {
     std::unique_ptr<SyncedMemory> memory{};
     Model model{};
     bool adopted = false;                       ///< host bytes, at some time
-    bool grown = false;                         ///< so that zeros may be in one place alone
+    bool mixed = false;                         ///< parts may have been in different places
     std::vector<std::function<void()>> late{};  ///< readers' kernels
   };
 

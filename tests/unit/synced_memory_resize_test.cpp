@@ -207,5 +207,20 @@ TEST_CASE("a Prefetch fills the tail on the gpu, and leaves the cpu's to the hos
   CHECK(f.Cpu() == std::vector{7, 0, 0, 0});
 }
 
+TEST_CASE("An access of no bytes waits for nobody, and does not stand for a later one of some") {
+  for (const bool unified : {false, true}) {
+    Fixture f(unified), source(unified);
+    source.WriteCpu();
+    f.WriteGpu();
+    f.memory.Prefetch(Side::kCpu, f.b);  // its copy still writes to the host's bytes
+    f.memory.Resize(0);
+    static_cast<void>(f.memory.overwrite_cpu_data());
+    std::memset(source.memory.overwrite_cpu_data(), 9, 4);
+    f.memory.Assign(source.memory, 4);
+    f.device.RunAll();
+    CHECK(f.Cpu() == std::vector{9, 9, 9, 9});
+  }
+}
+
 }  // namespace
 }  // namespace ferry::testing
