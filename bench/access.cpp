@@ -90,8 +90,7 @@ void FirstOverwrite(ferry::Device& host) {
 
 int main(int argc, char** argv) {
   ferry::sim::Reset();
-  static const auto sim = ferry::MakeDevice("sim"), host = ferry::MakeDevice("host");
-  InPlace(*sim);
-  FirstOverwrite(*host);
+  InPlace(ferry::GetDevice("sim"));
+  FirstOverwrite(ferry::GetDevice("host"));
   return bench::Run(argc, argv);
 }

@@ -91,9 +91,9 @@ void Copies(ferry::Device& host, std::size_t bytes, const std::string& size) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  static const auto host = ferry::MakeDevice("host");
-  Shapes(*host);
-  Copies(*host, 64U << 10, "64KiB");
-  Copies(*host, 64U << 20, "64MiB");
+  ferry::Device& host = ferry::GetDevice("host");
+  Shapes(host);
+  Copies(host, 64U << 10, "64KiB");
+  Copies(host, 64U << 20, "64MiB");
   return bench::Run(argc, argv);
 }

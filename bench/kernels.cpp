@@ -95,10 +95,10 @@ void PrintErrors(ferry::Device& host) {
 int main(int argc, char** argv) {
   bench::UseBestBlasKernels(argv);
   openblas_set_num_threads(1);
-  const auto host = ferry::MakeDevice("host");
-  RegisterAll(*host, std::int64_t{64} << 20, "64MiB", 0.95, 0.95);
-  RegisterAll(*host, std::int64_t{64} << 10, "64KiB", 0, 0.8);
+  ferry::Device& host = ferry::GetDevice("host");
+  RegisterAll(host, std::int64_t{64} << 20, "64MiB", 0.95, 0.95);
+  RegisterAll(host, std::int64_t{64} << 10, "64KiB", 0, 0.8);
   const int status = bench::Run(argc, argv);
-  PrintErrors(*host);
+  PrintErrors(host);
   return status;
 }

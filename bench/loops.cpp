@@ -112,11 +112,11 @@ void Slices(ferry::Device& host) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto host = ferry::MakeDevice("host");
+  ferry::Device& host = ferry::GetDevice("host");
   if (!ferry::detail::UseKokkos()) return 4;  // built for a GPU, and there is none
-  Streaming(*host);
-  Stencils<std::int64_t>(*host, "int64/1000x1000");
-  Stencils<int>(*host, "int/1000x1000");
-  Slices(*host);
+  Streaming(host);
+  Stencils<std::int64_t>(host, "int64/1000x1000");
+  Stencils<int>(host, "int/1000x1000");
+  Slices(host);
   return bench::Run(argc, argv);
 }

@@ -39,8 +39,8 @@ void FromProto(ferry::Blob<float>& blob) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  static const auto host = ferry::MakeDevice("host");
-  static ferry::Blob<float> blob({kCount}, *host);
+  ferry::Device& host = ferry::GetDevice("host");
+  static ferry::Blob<float> blob({kCount}, host);
   float* const data = blob.overwrite_cpu_data();
   for (int i = 0; i < kCount; ++i) data[i] = static_cast<float>(i);
   ToProto(blob);

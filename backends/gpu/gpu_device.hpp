@@ -19,7 +19,7 @@ namespace ferry::gpu {
 
 /// Device for any runtime shaped like CUDA's. Each call makes its device current and puts the caller's back.
 template <GpuRuntime Runtime>
-class GpuDevice final : public Device {
+class GpuDevice : public Device {
  public:
   /// Makes no context: that is left to the first use.
   explicit GpuDevice(int index) : properties_(Describe<Runtime>(index)) {
@@ -120,7 +120,7 @@ class GpuDevice final : public Device {
     const Current current(*this);
     return RecordHere(on);
   }
-  void Release(EventHandle event) noexcept override {
+  void Release(EventHandle event) noexcept final {
     const auto over = queues_.Release(event);
     if (!over) return;
     const IfPossible current(properties_.index);
@@ -162,6 +162,16 @@ class GpuDevice final : public Device {
       Check("StreamWaitEvent", error);
     }
   }
+
+ protected:
+  /// The GPU is another one from now on, and what was kept went with the old one. Throws DeviceError.
+  void Renew() {
+    properties_ = Describe<Runtime>(properties_.index);
+    for (const KeptBlocks::Block& block : kept_.TakeAll())
+      for (const EventHandle point : block.points) static_cast<void>(queues_.Release(point));
+    queues_.Lose();
+  }
+  const Queues<Runtime>& queues() const noexcept { return queues_; }
 
  private:
   using Error = typename Runtime::Error;

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "backends/gpu/runtime_calls.hpp"
 
@@ -94,6 +95,20 @@ class Queues {
     }
   }
 
+  /// visit(event) for each that is kept to be used again.
+  template <class Visit>
+  void EachKept(Visit visit) const {
+    const std::lock_guard lock(mutex_);
+    for (const Point* point = idle_; point != nullptr; point = point->next)
+      if (point->made) visit(point->event);
+  }
+  /// The runtime has none of them any more.
+  void Lose() noexcept {
+    const std::lock_guard lock(mutex_);
+    own_.clear();
+    while (idle_ != nullptr) delete std::exchange(idle_, idle_->next);
+  }
+
   static typename Runtime::Event Native(EventHandle event) noexcept {
     return reinterpret_cast<Point*>(event)->event;
   }
@@ -123,7 +138,7 @@ class Queues {
     delete point;
   }
 
-  std::mutex mutex_;  ///< guards what follows; open while the runtime is at work
+  mutable std::mutex mutex_;  ///< guards what follows; open while the runtime is at work
   Point* idle_ = nullptr;
   std::map<StreamHandle, OwnStream> own_;
 };

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,7 +56,8 @@ class Machine {
   static Machine& The();
 
   void Reset(const Options& next, Lock& lock);
-  Report Inspect() const;
+  /// Without `kept`, events that are kept to be used again, among the leaks.
+  Report Inspect(const std::set<std::uintptr_t>& kept) const;
 
   // Calls, their faults, and what is wrong with them.
   Call Begin(const char* name, Faults faults);

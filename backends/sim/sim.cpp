@@ -8,9 +8,11 @@
 #include <string_view>
 #include <utility>
 
+#include "ferry/detail/dependents.hpp"
 #include "ferry/error.hpp"
 #include "launch.hpp"
 #include "machine.hpp"
+#include "sim_device.hpp"
 
 namespace ferry::sim {
 namespace {
@@ -43,8 +45,11 @@ void RequireCalls(const std::string& which) {
 
 void Reset(const Options& options) {
   RequireCalls(options.fail_call);
-  Lock lock(Machine::The().mutex);
-  Machine::The().Reset(options, lock);
+  const std::string alive = detail::Dependents::AliveOn(SimRuntime::kName);
+  if (!alive.empty())
+    throw std::logic_error("ferry::sim::Reset: there are " + alive +
+                           " on simulated devices. They must end first; the machine stays as it is");
+  SimDevice::RenewAll(options);
 }
 
 void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std::function<void()> code) {
@@ -93,8 +98,9 @@ void Drain() {
 }
 
 Report Inspect() {
+  const auto kept = SimDevice::KeptEvents();
   const Lock lock(Machine::The().mutex);
-  return Machine::The().Inspect();
+  return Machine::The().Inspect(kept);
 }
 
 void BeginCapture(StreamHandle on, CaptureMode mode) {

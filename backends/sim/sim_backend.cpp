@@ -6,9 +6,8 @@
 #include <string>
 
 #include "backends/gpu/describe.hpp"
-#include "backends/gpu/gpu_device.hpp"
 #include "machine.hpp"
-#include "sim_runtime.hpp"
+#include "sim_device.hpp"
 
 namespace ferry::sim {
 
@@ -23,9 +22,7 @@ constinit const Backend kBackend = {
           }
         },
     .describe = gpu::Describe<SimRuntime>,
-    .make = [](int index) -> std::unique_ptr<Device> {
-      return std::make_unique<gpu::GpuDevice<SimRuntime>>(index);
-    },
+    .make = [](int index) -> std::unique_ptr<Device> { return std::make_unique<SimDevice>(index); },
     .pooled = false,  // it would hide the uses of freed memory
     .missing = [] { return std::string("512 GiB of address space, which a limit (ulimit -v) denies"); },
 };

@@ -39,8 +39,8 @@ inline std::string Text(std::size_t bytes) {
 /// Calls main(gpu) with the first GPU; where there is none it says so and returns 4.
 template <class Main>
 int OnGpu(const Main& main) try {
-  const auto gpu = ferry::MakeDevice("cuda");
-  return main(*gpu);
+  ferry::Device& gpu = ferry::GetDevice("cuda");
+  return main(gpu);
 } catch (const ferry::NoDevice& error) {
   std::puts(error.what());
   return 4;

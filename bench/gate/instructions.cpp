@@ -40,9 +40,9 @@ void Count(const char* name, const Access& access) {
 }  // namespace
 
 int main() {
-  const auto device = ferry::MakeDevice("host");  // as valgrind has no room for the simulated GPU's addresses
-  const ferry::Stream stream(*device);
-  SyncedMemory read(64, *device), host(64, *device), gpu(64, *device);
+  ferry::Device& device = ferry::GetDevice("host");  // as valgrind has no room for the simulated GPU's addresses
+  const ferry::Stream stream(device);
+  SyncedMemory read(64, device), host(64, device), gpu(64, device);
   read.overwrite_cpu_data(), read.gpu_data(stream);
   Count("cpu_data", [&] { return read.cpu_data(); });
   Count("gpu_data", [&] { return read.gpu_data(stream); });
@@ -55,11 +55,11 @@ int main() {
     return read.cpu_data();
   });
 
-  Blob<float> blob({2, 3, 4, 5}, *device);
+  Blob<float> blob({2, 3, 4, 5}, device);
   const Blob<float>& seen = blob;
   Count("Blob::cpu_data", [&] { return seen.cpu_data(); });
   Count("Blob::mutable_cpu_data", [&] { return blob.mutable_cpu_data(); });
-  Blob<float> copy({2, 3, 4, 5}, *device);
+  Blob<float> copy({2, 3, 4, 5}, device);
   Count("Blob::CopyFrom", [&] {
     copy.CopyFrom(blob);
     return 0;

@@ -41,11 +41,13 @@ std::unique_ptr<Device> Stack(std::unique_ptr<Device> device, bool pooled) {
   return device;
 }
 
-}  // namespace
+/// A backend's device that is there.
+struct Found {
+  const Backend& backend;
+  int index;
+};
 
-namespace detail {
-
-std::unique_ptr<Device> MakeDevice(std::string_view name, std::span<const Backend> backends) {
+Found Find(std::string_view name, std::span<const Backend> backends) {
   const std::string quoted = '"' + std::string(name) + '"';
   const auto index = Index(name);
   if (!index) throw NoDevice(quoted + R"( is not a device's name; names are like "sim" and "sim:1")");
@@ -62,13 +64,34 @@ std::unique_ptr<Device> MakeDevice(std::string_view name, std::span<const Backen
   if (*index >= count)
     throw NoDevice("no device " + quoted + "; the last one is \"" + backend->name + ':' +
                    std::to_string(count - 1) + '"');
-  return Stack(backend->make(*index), backend->pooled);
+  return {*backend, *index};
 }
 
-std::unique_ptr<Device> MakeDefault(const char* wanted, std::span<const Backend> backends) {
+std::unique_ptr<Device> Make(const Found& found) {
+  return Stack(found.backend.make(found.index), found.backend.pooled);
+}
+
+}  // namespace
+
+namespace detail {
+
+std::unique_ptr<Device> MakeDevice(std::string_view name, std::span<const Backend> backends) {
+  return Make(Find(name, backends));
+}
+
+/// Held while a device is made, so that there is one.
+Device& DeviceTable::Get(std::string_view name, std::span<const Backend> backends) {
+  const Found found = Find(name, backends);
+  const std::lock_guard lock(mutex_);
+  auto& device = devices_[found.backend.name + (':' + std::to_string(found.index))];
+  if (device == nullptr) device = Make(found);
+  return *device;
+}
+
+Device& GetDefault(const char* wanted, DeviceTable& table, std::span<const Backend> backends) {
   const bool said = wanted != nullptr && *wanted != '\0';
   try {
-    return MakeDevice(said ? wanted : backends.front().name, backends);
+    return table.Get(said ? wanted : backends.front().name, backends);
   } catch (const NoDevice& error) {
     throw NoDevice(std::string(error.what()) +
                    (said ? " (FERRY_DEVICE asks for it; FERRY_DEVICE=host runs on the CPU)"
@@ -78,12 +101,23 @@ std::unique_ptr<Device> MakeDefault(const char* wanted, std::span<const Backend>
 
 }  // namespace detail
 
+namespace {
+
+/// Never destroyed: global memories give back theirs at exit.
+detail::DeviceTable& TheTable() {
+  static auto* const table = new detail::DeviceTable;
+  return *table;
+}
+
+}  // namespace
+
 std::unique_ptr<Device> MakeDevice(std::string_view name) { return detail::MakeDevice(name, Backends()); }
+Device& GetDevice(std::string_view name) { return TheTable().Get(name, Backends()); }
 
 Device& DefaultDevice() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): the library reads the environment, and never writes it
-  static Device* const device = detail::MakeDefault(std::getenv("FERRY_DEVICE"), Backends()).release();
-  return *device;
+  static Device& device = detail::GetDefault(std::getenv("FERRY_DEVICE"), TheTable(), Backends());
+  return device;
 }
 
 }  // namespace ferry

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "ferry/backend.hpp"
@@ -12,8 +15,19 @@ namespace ferry::detail {
 /// MakeDevice among other backends than this build's.
 std::unique_ptr<Device> MakeDevice(std::string_view name, std::span<const Backend> backends);
 
-/// A device for DefaultDevice, of the first backend where `wanted`, the value of FERRY_DEVICE, is null or
-/// empty.
-std::unique_ptr<Device> MakeDefault(const char* wanted, std::span<const Backend> backends);
+/// The devices of GetDevice, each made once.
+class DeviceTable {
+ public:
+  /// Throws what MakeDevice throws, also for a device that was made and is no longer there.
+  Device& Get(std::string_view name, std::span<const Backend> backends);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<Device>> devices_;
+};
+
+/// The device for DefaultDevice: what `wanted`, the value of FERRY_DEVICE, names, or the first backend's
+/// first one where that is null or empty.
+Device& GetDefault(const char* wanted, DeviceTable& table, std::span<const Backend> backends);
 
 }  // namespace ferry::detail

@@ -1,47 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/device.hpp"
 
-#include <algorithm>
 #include <exception>
-#include <mutex>
-#include <stdexcept>
+
+#include "ferry/detail/dependents.hpp"
 
 namespace ferry {
-namespace {
-
-/// Never destroyed: devices may be, until the very end.
-struct Serials {
-  std::mutex mutex;
-  std::vector<bool> taken = std::vector<bool>(1, true);  // 0 is nobody's
-  static Serials& instance() {
-    static auto* const serials = new Serials;
-    return *serials;
-  }
-};
-
-std::uint16_t TakeSerial() {
-  constexpr std::size_t kMost = 32767;
-  Serials& serials = Serials::instance();
-  const std::lock_guard lock(serials.mutex);
-  const auto free = std::find(serials.taken.begin(), serials.taken.end(), false);
-  const auto serial = static_cast<std::size_t>(free - serials.taken.begin());
-  if (serial > kMost) throw std::length_error("Device: there are 32767 devices already, which is the most");
-  if (free == serials.taken.end())
-    serials.taken.push_back(true);
-  else
-    *free = true;
-  return static_cast<std::uint16_t>(serial);
-}
-
-}  // namespace
-
-Device::Device() : serial_(TakeSerial()) {}
-
-Device::~Device() {
-  Serials& serials = Serials::instance();
-  const std::lock_guard lock(serials.mutex);
-  serials.taken[serial_] = false;
-}
+Device::Device() : serial_(detail::Dependents::Open()) {}
+Device::~Device() { detail::Dependents::Of(serial_).Close(); }
 
 std::optional<EventHandle> Device::CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
                                                  StreamHandle on) {

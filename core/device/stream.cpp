@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "ferry/detail/dependents.hpp"
 #include "ferry/detail/stream_note.hpp"
 #include "ferry/error.hpp"
 
@@ -45,7 +46,10 @@ class QueueTrace {
  public:
   QueueTrace() = default;
   ~QueueTrace() {
-    if (kept_ != StreamHandle::kNone) device_->DestroyStream(kept_);
+    if (kept_ == StreamHandle::kNone) return;
+    Dependents& dependents = Dependents::Of(serial_);
+    dependents.gone() ? dependents.Report(Dependent::kStream) : device_->DestroyStream(kept_);
+    dependents.Remove(Dependent::kStream);
   }
   QueueTrace(const QueueTrace&) = delete;
   QueueTrace& operator=(const QueueTrace&) = delete;
@@ -62,14 +66,20 @@ class QueueTrace {
         last_.emplace(device, handle);
       } catch (const StreamCaptureError&) {
         device_ = &device;
+        serial_ = device.serial();
         kept_ = handle;
+        Dependents::Of(serial_).Add(Dependent::kStream, device);
       } catch (...) {
         Finish(device, handle);
       }
     }
+    Close();
+    return kept_ == StreamHandle::kNone;
+  }
+  /// There is nothing left, and no device to ask for a point.
+  void Close() noexcept {
     ended_ = true;
     ended_.notify_all();
-    return kept_ == StreamHandle::kNone;
   }
 
   std::optional<Event> LastPoint() {
@@ -100,17 +110,23 @@ class QueueTrace {
   std::mutex mutex_;  ///< guards last_
   std::optional<Event> last_;
   Device* device_ = nullptr;
+  std::uint16_t serial_ = 0;
   StreamHandle kept_ = StreamHandle::kNone;  ///< was under graph capture at the end
 };
 
 /// A stream of ours, as its users share it.
 class Queue {
  public:
-  explicit Queue(Device& device) : device_(device) {}
+  explicit Queue(Device& device) : device_(device), serial_(device.serial()) {
+    Dependents::Of(serial_).Add(Dependent::kStream, device);
+  }
   ~Queue() {
-    if (handle_ == StreamHandle::kNone) return;
-    const bool noted = trace_.use_count() > 1;
-    if (!noted || trace_->End(device_, handle_)) device_.DestroyStream(handle_);
+    Dependents& dependents = Dependents::Of(serial_);
+    if (dependents.gone())
+      dependents.Report(Dependent::kStream), trace_->Close();
+    else if (handle_ != StreamHandle::kNone)
+      End();
+    dependents.Remove(Dependent::kStream);
   }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
@@ -129,7 +145,13 @@ class Queue {
   static const std::shared_ptr<Queue>& Of(const Stream& stream) noexcept { return stream.queue_; }
 
  private:
+  void End() noexcept {
+    const bool noted = trace_.use_count() > 1;
+    if (!noted || trace_->End(device_, handle_)) device_.DestroyStream(handle_);
+  }
+
   Device& device_;
+  const std::uint16_t serial_;
   StreamHandle handle_ = StreamHandle::kNone;
   StreamId id_ = NewOwn();
   std::shared_ptr<QueueTrace> trace_ = std::make_shared<QueueTrace>();
@@ -165,6 +187,19 @@ void Dismiss(const StreamNote& note, Dying& dying) noexcept try {
 }
 
 }  // namespace detail
+
+std::shared_ptr<void> Event::Own(Device& device, EventHandle handle) {
+  using detail::Dependent;
+  using detail::Dependents;
+  const std::uint16_t serial = device.serial();
+  Dependents::Of(serial).Add(Dependent::kEvent, device);
+  return {reinterpret_cast<void*>(handle), [&device, serial](void* p) {
+            Dependents& dependents = Dependents::Of(serial);
+            dependents.gone() ? dependents.Report(Dependent::kEvent)
+                              : device.Release(EventHandle{reinterpret_cast<std::uintptr_t>(p)});
+            dependents.Remove(Dependent::kEvent);
+          }};
+}
 
 Stream::Stream(Device& device)
     : device_(&device), handle_{}, id_{}, queue_(std::make_shared<detail::Queue>(device)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <span>
 
@@ -69,6 +70,13 @@ void SyncedMemory::ChangeHolders(detail::Bytes bytes, Change change) const noexc
     holders = change(holders);
     return true;
   });
+}
+
+/// Whether one of them meets the condition.
+template <class Condition>
+bool SyncedMemory::AnyBuffer(Condition condition) const {
+  return condition(cpu_) || condition(gpu_) ||
+         std::any_of(others_.begin(), others_.end(), [&](const auto& other) { return condition(*other); });
 }
 
 }  // namespace ferry

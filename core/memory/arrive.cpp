@@ -257,6 +257,7 @@ unsigned SyncedMemory::SpaceOf(Device& device) const {
   const bool unified = device.properties().unified;
   others_.push_back(
       std::make_unique<Buffer>(Buffer{&device, unified ? MemoryKind::kManaged : MemoryKind::kDevice}));
+  detail::Dependents::Of(others_.back()->serial).Add(detail::Dependent::kMemory, device);
   return static_cast<unsigned>(kDevice + others_.size());
 }
 

@@ -88,7 +88,10 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
   constexpr int kMostAsked = 1000;
   Dying dying;  // before the locks: dies after them
   Locks locks(arrivals);
-  for (Arrival& arrival : arrivals) arrival.before = arrival.memory->HeadOf(arrival.bytes);
+  for (Arrival& arrival : arrivals) {
+    if (arrival.access != Access::kRead) arrival.memory->RequireMutable(arrival.bytes, Name(arrival.access));
+    arrival.before = arrival.memory->HeadOf(arrival.bytes);
+  }
   struct Settled {
     ~Settled() {
       for (const Arrival& arrival : arrivals) arrival.memory->Settle(arrival, dying);

@@ -38,6 +38,8 @@ void* SyncedMemory::InPlace(Access access, const Stream* on, Bytes bytes) const 
   const bool ordered =
       on == nullptr ? here.uses.Quiet(bytes, access) : here.uses.Covers(bytes, access, on->id());
   if (!ordered || !holders_.Each({bytes.first, std::min(bytes.last, size_)}, stays)) return nullptr;
+  if (access != Access::kRead && AnyBuffer([](const Buffer& buffer) { return buffer.constant; }))
+    return nullptr;
   // A copy from the caller's bytes may be under way.
   if (cpu_.adopted() && &here != &cpu_ && !cpu_.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
   Publish(bytes, access, *space, on);

@@ -16,6 +16,8 @@ namespace ferry {
 using detail::Arrival;
 using detail::Bytes;
 using detail::Call;
+using detail::Dependent;
+using detail::Dependents;
 using detail::Dying;
 using detail::kDevice;
 using detail::kHost;
@@ -41,12 +43,28 @@ SyncedMemory::SyncedMemory(std::size_t size, Device& device, std::string label)
       cpu_{&device, MemoryKind::kPinnedHost},
       gpu_{&device, unified_ ? MemoryKind::kManaged : MemoryKind::kDevice} {
   if (!label.empty()) set_label(std::move(label));
+  Dependents::Of(gpu_.serial).Add(Dependent::kMemory, device);
 }
 
 SyncedMemory::~SyncedMemory() {
-  GiveBack(cpu_);
-  GiveBack(gpu_);
-  for (const auto& other : others_) GiveBack(*other);
+  if (!Outlives()) {
+    GiveBack(cpu_);
+    GiveBack(gpu_);
+    for (const auto& other : others_) GiveBack(*other);
+  }
+  if (label_ != nullptr) Dependents::Of(gpu_.serial).Remove(*label_);
+  for (const auto& other : others_) Dependents::Of(other->serial).Remove(Dependent::kMemory);
+  Dependents::Of(gpu_.serial).Remove(Dependent::kMemory);
+}
+
+/// Work of a device that has gone cannot be waited for, so that no buffer can be given back.
+bool SyncedMemory::Outlives() const noexcept {
+  return AnyBuffer([&](const Buffer& buffer) {
+    Dependents& dependents = Dependents::Of(buffer.serial);
+    if (!dependents.gone()) return false;
+    dependents.ReportMemory(label_ != nullptr ? &label_->text : nullptr, size_);
+    return true;
+  });
 }
 
 void* SyncedMemory::Reach(const Stream* on, Access access, ByteRange range) const {
@@ -84,57 +102,9 @@ Bytes SyncedMemory::Checked(ByteRange range, const char* call) const {
   return {range.first, rest ? Bytes::kEnd : range.first + bytes};
 }
 
-void SyncedMemory::set_cpu_data(void* ptr, Deleter deleter) {
-  Adopt(kHost, ptr, std::move(deleter), Stream::Main(device_));
-}
-void SyncedMemory::set_gpu_data(void* ptr, const Stream& on, Deleter deleter) {
-  Adopt(SpaceOf(on.device()), ptr, std::move(deleter), on);
-}
-
-void SyncedMemory::Adopt(unsigned space, void* ptr, Deleter deleter, const Stream& on) {
-  const auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument("SyncedMemory::set_" + std::string(space == kHost ? "cpu" : "gpu") +
-                                "_data: the pointer is " + why);
-  };
-  if (ptr == nullptr) refuse("null; give one to " + std::to_string(size_) + " bytes");
-  if (Owns(ptr)) refuse("to bytes that this memory owns and would free; give it bytes of another owner");
-  Arrival written(*this, {}, Access::kOverwrite, space == kHost ? nullptr : &on);
-  Dying dying;
-  detail::UseList uses;
-  if (written.on != nullptr) {
-    uses.Prepare({}, Access::kOverwrite, on, dying);
-    uses.Note({}, Access::kOverwrite, on, dying);
-  }
-  auto owned = deleter ? std::make_unique<Deleter>(std::move(deleter)) : nullptr;
-  Buffer& here = BufferOf(space);
-  // What is given back must not be in use. Where that cannot be seen to, nothing has changed yet.
-  here.kind == MemoryKind::kDevice ? here.uses.EndBefore(Stream::Main(*here.device))
-                                   : here.uses.EndBeforeHost();
-  GiveBack(here);
-  here.ptr = ptr;
-  here.deleter = std::move(owned);
-  here.uses = std::move(uses);
-  capacity_ = size_;
-  ChangeHolders({}, [&](Spaces) { return Only(space); });
-  Publish({}, Access::kOverwrite, space, written.on);
-}
-
-bool SyncedMemory::Owns(const void* ptr) const noexcept {
-  const std::lock_guard lock(mutex_);
-  const auto owns = [&](const Buffer& buffer) {
-    if (buffer.allocated == 0 && !buffer.deleter) return false;
-    const auto* const begin = static_cast<const std::byte*>(buffer.ptr);
-    const std::byte* const end = begin + (buffer.deleter ? capacity_ : buffer.allocated);
-    return ptr == begin || (std::less<>()(begin, ptr) && std::less<>()(ptr, end));
-  };
-  return owns(cpu_) || owns(gpu_) ||
-         std::any_of(others_.begin(), others_.end(), [&](const auto& other) { return owns(*other); });
-}
-
 void SyncedMemory::Forget(const Stream& borrowed) {
   const std::lock_guard lock(mutex_);
-  for (Buffer* buffer : {&cpu_, &gpu_}) buffer->uses.Forget(borrowed);
-  for (const auto& other : others_) other->uses.Forget(borrowed);
+  AnyBuffer([&](Buffer& buffer) { return buffer.uses.Forget(borrowed), false; });
   ForgetReady();
 }
 
@@ -143,17 +113,24 @@ Head SyncedMemory::head() const noexcept {
   return HeadOf({});
 }
 
-void SyncedMemory::set_label(std::string label) { label_ = std::make_unique<std::string>(std::move(label)); }
+void SyncedMemory::set_label(std::string label) {
+  auto next = std::make_unique<detail::Label>(detail::Label{std::move(label)});
+  Dependents& dependents = Dependents::Of(gpu_.serial);
+  if (label_ != nullptr) dependents.Remove(*label_);
+  dependents.Add(*next);
+  label_ = std::move(next);
+}
 const std::string& SyncedMemory::NoLabel() noexcept {
   static const std::string none;
   return none;
 }
-std::string SyncedMemory::Named() const { return label_ != nullptr ? '"' + *label_ + '"' : "a memory"; }
+std::string SyncedMemory::Named() const { return label_ != nullptr ? '"' + label_->text + '"' : "a memory"; }
 
 void SyncedMemory::Resize(std::size_t size) {
   if (size == size_) return;
   RequireRoom(size, "Resize");
   if (size > size_) {
+    RequireMutable({}, "a Resize that adds bytes to the end");
     const Bytes added{size_, Bytes::kEnd};
     holders_.Isolate(added);
     ChangeHolders(added, [](Spaces) { return Spaces{0}; });
@@ -166,6 +143,7 @@ void SyncedMemory::Resize(std::size_t size) {
 
 void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest rest) {
   RequireRoom(size, "Assign");
+  RequireMutable({}, "Assign");
   if (size > source.size_)
     throw std::length_error("SyncedMemory::Assign: " + std::to_string(size) + " bytes of a source that has " +
                             std::to_string(source.size_) + "; its size is the most");
@@ -234,8 +212,7 @@ void SyncedMemory::Evict(unsigned space) {
   home.only_of = SharersOf(space);
   Call::Perform({&home, 1});
   const std::lock_guard lock(mutex_);
-  here.kind == MemoryKind::kDevice ? here.uses.EndBefore(Stream::Main(*here.device))
-                                   : here.uses.EndBeforeHost();
+  EndUses(here);
   ForgetReady();
   if (space == kHost) cpu_ready_ = nullptr;
   GiveBack(here);
@@ -271,6 +248,7 @@ void SyncedMemory::GiveBack(Buffer& buffer) noexcept {
     buffer.device->Deallocate(buffer.kind, buffer.ptr, buffer.allocated, last->handle());
   if (buffer.deleter) (*buffer.deleter)(buffer.ptr);
   buffer.deleter.reset();
+  buffer.constant = false;
   buffer.allocated = 0;
   buffer.ptr = nullptr;
 }

@@ -38,8 +38,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const auto device = ferry::MakeDevice("host");
-    const double distance = Distance(Read(argv[1], *device), Read(argv[2], *device));
+    ferry::Device& device = ferry::GetDevice("host");
+    const double distance = Distance(Read(argv[1], device), Read(argv[2], device));
     std::printf("the greatest difference is %g\n", distance);
     return distance <= std::atof(argv[3]) ? 0 : 1;
   } catch (const std::exception& error) {

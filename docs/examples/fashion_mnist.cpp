@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -96,16 +95,16 @@ void SaveAndReadBack(const ferry::Blob<float>& weights, const std::string& path)
 void Run(const Options& options) {
   const Dataset training = ReadDataset(options.data, "train");
   const Dataset test = ReadDataset(options.data, "t10k");
-  const std::unique_ptr<ferry::Device> device = ferry::MakeDevice(options.device);
+  ferry::Device& device = ferry::GetDevice(options.device);
   std::printf("%s (%s): %lld training images, %lld test images\n", options.device.c_str(),
-              device->properties().name.c_str(), static_cast<long long>(training.images),
+              device.properties().name.c_str(), static_cast<long long>(training.images),
               static_cast<long long>(test.images));
-  Batch batch(options.batch, training.pixels, *device);
-  SoftmaxRegression model(training.pixels + 1, kClasses, options.batch, *device);
+  Batch batch(options.batch, training.pixels, device);
+  SoftmaxRegression model(training.pixels + 1, kClasses, options.batch, device);
   Train(options, training, batch, model);
   std::printf("test accuracy %.4f\n", Accuracy(test, options.batch, batch, model));
   SaveAndReadBack(model.weights(), options.save);
-  PrintStatistics(ferry::GetStatistics(*device));
+  PrintStatistics(ferry::GetStatistics(device));
 }
 
 }  // namespace

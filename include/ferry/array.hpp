@@ -71,18 +71,23 @@ class Array {
 
   /// Uses the caller's `count` elements, which are those that code at `place` uses: the host's for a place on
   /// the CPU, else the device's, which work queued on the place's stream writes. They must live as long as
-  /// the array and its aliases do; with a deleter they become theirs, if the call returns. SyncedMemory's
-  /// set_cpu_data and set_gpu_data say when it is called, and what is thrown.
+  /// the array and its aliases do; with a deleter they become theirs, if the call returns. Nothing ever
+  /// writes to the elements of an Array<const T>: an access for writing through its memory() throws
+  /// std::logic_error. SyncedMemory's set_const_cpu_data and its like say when the deleter is called, and
+  /// what is thrown.
   static Array Adopt(T* elements, std::int64_t count, const Place& place, Deleter deleter = {}) {
     Array array(count, place.device());
-    auto* const ptr = const_cast<value_type*>(elements);
+    SyncedMemory& memory = *array.memory_;
     SyncedMemory::Deleter give_back;
     if (deleter)
       give_back = [deleter = std::move(deleter)](void* p) { deleter(static_cast<value_type*>(p)); };
-    if (place.side() == Side::kCpu)
-      array.memory_->set_cpu_data(ptr, std::move(give_back));
+    const bool cpu = place.side() == Side::kCpu;
+    if constexpr (std::is_const_v<T>)
+      cpu ? memory.set_const_cpu_data(elements, std::move(give_back))
+          : memory.set_const_gpu_data(elements, place.stream(), std::move(give_back));
     else
-      array.memory_->set_gpu_data(ptr, place.stream(), std::move(give_back));
+      cpu ? memory.set_cpu_data(elements, std::move(give_back))
+          : memory.set_gpu_data(elements, place.stream(), std::move(give_back));
     return array;
   }
 

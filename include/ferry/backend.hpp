@@ -20,7 +20,7 @@ struct Backend {
   DeviceProperties (*describe)(int index);
   /// The bare device `index`, 0 <= index < count(), without adaptors. Throws DeviceError.
   std::unique_ptr<Device> (*make)(int index);
-  /// Whether its own allocation is slow, so that MakeDevice puts a pool around it.
+  /// Whether its own allocation is slow, so that GetDevice puts a pool around it.
   bool pooled = true;
   /// Why count() is 0, in the vendor's words; null where it never is.
   std::string (*missing)() = nullptr;
@@ -29,14 +29,19 @@ struct Backend {
 /// The backends of this build: the one picked at configure time first, then host and sim.
 std::span<const Backend> Backends() noexcept;
 
-/// A device by name, "cuda:1", "sim", "host" (no number is number 0), with the usual adaptors around it:
-/// statistics, checks in debug builds, and a pool where the backend asks for one.
-/// Throws NoDevice, which lists the names there are.
-std::unique_ptr<Device> MakeDevice(std::string_view name);
+/// The device of that name: "cuda:1", "sim", "host" (no number is number 0). There is one of each name, made
+/// on first use and never destroyed, so that global objects may use it until the very end. It has the usual
+/// adaptors around it: statistics, checks in debug builds, and a pool where the backend asks for one. Throws
+/// NoDevice, which lists the names there are, and DeviceError; a later call tries again. Any thread may call.
+Device& GetDevice(std::string_view name);
 
-/// What the environment variable FERRY_DEVICE names, or else the picked backend's first device. Made on first
-/// use and never destroyed, so that global objects may use it until the very end. Throws NoDevice, which
-/// says what to set; a later call tries again. Any thread may call.
+/// The device that the environment variable FERRY_DEVICE names, or else the picked backend's first one, as
+/// GetDevice returns it. What FERRY_DEVICE says later does not matter. Throws NoDevice, which says what to
+/// set; a later call tries again. Any thread may call.
 Device& DefaultDevice();
+
+/// Another device of that name, made as GetDevice makes them, for those who put adaptors of their own around
+/// it. Must outlive all that is made on it. Throws what GetDevice throws.
+std::unique_ptr<Device> MakeDevice(std::string_view name);
 
 }  // namespace ferry

@@ -79,7 +79,8 @@ class Device {
   Device& operator=(const Device&) = delete;
   virtual ~Device();
 
-  /// Of all devices that there are now, this one's alone. From 1 to 32,767.
+  /// Of all devices that there are now, and of those that something outlived, this one's alone. From 1 to
+  /// 32,767.
   std::uint16_t serial() const noexcept { return serial_; }
 
   virtual const DeviceProperties& properties() const noexcept = 0;

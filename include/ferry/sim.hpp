@@ -100,8 +100,12 @@ struct Report {
   int contexts = 0;        ///< GPUs that were used or made current, each of which would hold memory for that
 };
 
-/// A new machine. Nothing of the old one may be used any more, devices included. Throws
-/// std::invalid_argument for a fail_call that is none; then the old machine stays.
+/// A new machine behind the same devices: those of GetDevice and MakeDevice are its GPUs from now on, if it
+/// has as many, and keep only the counts of their StatisticsDevice. No other thread may use simulated devices
+/// meanwhile. Queued work is dropped, and what was asked of a Device by hand and not given back is gone.
+/// Throws std::logic_error, which says what there is, while memories, streams that Ferry made or events of a
+/// simulated device are alive, those of MakeDevice's and of adaptors included, and std::invalid_argument for
+/// a fail_call that is none; then the old machine stays.
 void Reset(const Options& options = {});
 
 /// Queues a "kernel". `touches` is the memory of its device, and the pinned and managed memory, that it uses:

@@ -88,10 +88,8 @@ class Event {
   void StreamWait(const Stream& waiter) const { waiter.device().StreamWait(waiter.handle(), handle()); }
 
  private:
-  Event(Device& device, EventHandle handle)
-      : device_(&device), owner_(reinterpret_cast<void*>(handle), [&device](void* p) {
-          device.Release(EventHandle{reinterpret_cast<std::uintptr_t>(p)});
-        }) {}
+  Event(Device& device, EventHandle handle) : device_(&device), owner_(Own(device, handle)) {}
+  static std::shared_ptr<void> Own(Device& device, EventHandle handle);
 
   Device* device_;
   std::shared_ptr<void> owner_;

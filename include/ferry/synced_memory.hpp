@@ -16,6 +16,7 @@
 
 #include "ferry/backend.hpp"
 #include "ferry/coherence.hpp"
+#include "ferry/detail/dependents.hpp"
 #include "ferry/detail/range_map.hpp"
 #include "ferry/detail/use_list.hpp"
 #include "ferry/device.hpp"
@@ -65,7 +66,8 @@ class SyncedMemory {
 
   SyncedMemory() : SyncedMemory(0) {}
   /// `size` is in bytes. The device must outlive the memory, and so must each other one whose streams access
-  /// it. The label names the memory in errors and traces.
+  /// it; a memory that outlives one logs an error at its end and gives nothing back. The label names the
+  /// memory in errors and traces.
   explicit SyncedMemory(std::size_t size, Device& device = DefaultDevice(), std::string label = {});
   ~SyncedMemory();
   SyncedMemory(const SyncedMemory&) = delete;
@@ -122,6 +124,15 @@ class SyncedMemory {
   void set_gpu_data(void* ptr, Deleter deleter = {}) {
     set_gpu_data(ptr, Stream::Main(device_), std::move(deleter));
   }
+  /// The same for bytes that nobody may write. As long as the memory has them, it is constant: an access for
+  /// writing on any side, a Resize that adds bytes and an Assign throw std::logic_error, which names the
+  /// memory and the range, and change nothing. Also given back by set_*_data of another side, as they would
+  /// not be current any more, and by Release of their own side.
+  void set_const_cpu_data(const void* ptr, Deleter deleter = {});
+  void set_const_gpu_data(const void* ptr, const Stream& on, Deleter deleter = {});
+  void set_const_gpu_data(const void* ptr, Deleter deleter = {}) {
+    set_const_gpu_data(ptr, Stream::Main(device_), std::move(deleter));
+  }
 
   /// Whether `ptr` is to bytes that this memory gives back to their owner: those that it has allocated, and
   /// those that came with a deleter. Does not throw.
@@ -152,7 +163,7 @@ class SyncedMemory {
   /// In bytes: what the first access in a space allocates.
   std::size_t capacity() const noexcept { return capacity_; }
   Device& device() const noexcept { return device_; }
-  const std::string& label() const noexcept { return label_ != nullptr ? *label_ : NoLabel(); }
+  const std::string& label() const noexcept { return label_ != nullptr ? label_->text : NoLabel(); }
   void set_label(std::string label);
 
   /// Keeps the first min(size(), size) bytes; those that are added read as zeros. No pointer changes, nothing
@@ -175,6 +186,8 @@ class SyncedMemory {
   struct Buffer {
     Device* device;
     MemoryKind kind;
+    bool constant = false;  ///< adopted bytes that nobody may write
+    std::uint16_t serial = device->serial();
     void* ptr = nullptr;
     std::size_t allocated = 0;  ///< what the device gets back, in bytes; 0 where the bytes are adopted
     std::unique_ptr<Deleter> deleter{};  ///< of adopted bytes that are ours
@@ -249,7 +262,13 @@ class SyncedMemory {
   }
   detail::Bytes Checked(ByteRange range, const char* call) const;
 
-  void Adopt(unsigned space, void* ptr, Deleter deleter, const Stream& on);
+  enum class Constness : std::uint8_t { kMutable, kConstant };
+  void Adopt(unsigned space, void* ptr, Constness constness, Deleter deleter, const Stream& on);
+  template <class Condition>
+  bool AnyBuffer(Condition condition) const;
+  static void EndUses(Buffer& buffer);
+  void RequireMutable(detail::Bytes bytes, const char* what) const;
+  bool Outlives() const noexcept;
   void Allocate(Buffer& buffer, detail::Bytes bytes, const Stream& on) const;
   void CopyOver(detail::Bytes bytes, const void* from, std::size_t size, const Stream& on) const;
   void ForgetReady() const noexcept;
@@ -270,7 +289,7 @@ class SyncedMemory {
   Device& device_;
   std::size_t size_;
   std::size_t capacity_;
-  std::unique_ptr<std::string> label_;
+  std::unique_ptr<detail::Label> label_;
   const bool unified_;         ///< one buffer serves the host and the device
   mutable unsigned busy_ = 0;  ///< calls under way that have let go of the lock
   mutable std::mutex mutex_;   ///< guards what follows and `busy_`; never held while the host waits

@@ -3,8 +3,8 @@
 
 /// Sums on a simulated GPU what the CPU has written.
 int main() {
-  const auto device = ferry::MakeDevice("sim");
-  ferry::Blob<float> blob({2, 3}, *device);
+  ferry::Device& device = ferry::GetDevice("sim");
+  ferry::Blob<float> blob({2, 3}, device);
   for (int i = 0; i < blob.count(); ++i) blob.mutable_cpu_data()[i] = 2;
   blob.gpu_data();
   return blob.data()->head() == ferry::Head::SYNCED && blob.asum_data() == 12 ? 0 : 1;

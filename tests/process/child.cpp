@@ -52,6 +52,16 @@ int GlobalMemory() {
   return 0;
 }
 
+/// The globals end after the device of main's own.
+int OutlivesDevice() {
+  globals.says_goodbye = true;
+  const auto device = MakeDevice(DefaultDevice().properties().backend);
+  globals.memory.emplace(kBytes, *device, "weights");
+  globals.stream.emplace(*device);
+  QueueWork(*globals.memory, *globals.stream);
+  return 0;
+}
+
 int Unwinding() {
   try {
     const Stream stream(DefaultDevice());
@@ -124,6 +134,7 @@ int HostOutOfMemory() {
 int main(int argc, char** argv) {
   const std::string scenario = argc == 2 ? argv[1] : "";
   if (scenario == "global-memory") return GlobalMemory();
+  if (scenario == "outlives-device") return OutlivesDevice();
   if (scenario == "unwinding") return Unwinding();
   if (scenario == "device") return PrintDevice();
   if (scenario == "second-try") return DeviceAtSecondTry();

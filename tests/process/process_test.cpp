@@ -42,6 +42,18 @@ TEST_CASE("A global memory with work in flight ends with the process, and may lo
   CHECK(outcome.output.find('\n') == outcome.output.size() - 1);
 }
 
+TEST_CASE("A global memory and stream that outlive their device say so, and the process ends well") {
+  const std::string device = GENERATE("host", "sim");
+  const Outcome outcome = Run("ASAN_OPTIONS=detect_leaks=0 FERRY_DEVICE=" + device,
+                              "outlives-device");  // what was not given back
+  CHECK(outcome.status == 0);
+  CHECK(
+      outcome.Says("[ferry] [error] the memory \"weights\" of 65536 bytes outlives its device " + device +
+                   ":0: what it holds is not given back. Destroy it before the device, or make it on one of "
+                   "GetDevice, which stays\n"));
+  CHECK(outcome.Says("[ferry] [error] goodbye\n"));
+}
+
 TEST_CASE("An exception in flight ends memories with work in flight") {
   const std::string device = GENERATE("host", "sim");
   const Outcome outcome = Run("FERRY_DEVICE=" + device, "unwinding");

@@ -8,6 +8,7 @@
 #include <list>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -168,6 +169,19 @@ TEST_CASE("Adopted const elements may only be read", "[array]") {
   static_assert(std::is_same_v<ElementOf<decltype(x)>, const float>);
   CHECK(Asum(world.place(), x) == 6);
   CHECK(Asum(world.place(), x.Slice(1, 1)) == 2);
+  CHECK_THROWS_AS(x.memory()->mutable_cpu_data(), std::logic_error);  // past the type
+  CHECK_THROWS_AS(x.memory()->overwrite_gpu_data(world.stream()), std::logic_error);
+  CHECK(mine == std::vector<float>{1, 2, 3});
+}
+
+TEST_CASE("Adopted const device elements may only be read", "[array]") {
+  const World world("sim stream");
+  Array<float> owner(std::vector<float>{1, 2, 3}, world.device());
+  const float* const elements = world.place().Read(owner).data();
+  const auto x = Array<const float>::Adopt(elements, 3, world.place());
+  CHECK(world.place().Read(x).data() == elements);
+  CHECK(Asum(world.place(), x) == 6);
+  CHECK_THROWS_AS(x.memory()->mutable_gpu_data(world.stream()), std::logic_error);
 }
 
 TEST_CASE("Adopted device elements are used by work of their stream", "[array]") {

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/device/choose.hpp"
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <latch>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "backends/host/host_device.hpp"
+#include "core/device/name.hpp"
 #include "ferry/checked_device.hpp"
 #include "ferry/error.hpp"
 #include "ferry/log.hpp"
@@ -118,23 +124,78 @@ TEST_CASE("A backend without a device is NoDevice, and the error says why where 
                        Message("no gpu device here, or no driver for it: too old a driver"));
 }
 
+TEST_CASE("A device of a name is made once, whatever way the name is written") {
+  detail::DeviceTable table;
+  Device& first = table.Get("gpu", kPresent);
+  CHECK(&table.Get("gpu:0", kPresent) == &first);
+  CHECK(&table.Get("gpu:00", kPresent) == &first);
+  CHECK(&table.Get("gpu:1", kPresent) != &first);
+  CHECK(table.Get("gpu:1", kPresent).properties().index == 1);
+  CHECK(&table.Get("host", kPresent) != &first);
+  CHECK(Has<PooledDevice>(first));
+}
+
+TEST_CASE("A device of a name is made once, however many threads ask for it") {
+  constexpr int kThreads = 8;
+  for (int round = 0; round < 20; ++round) {
+    detail::DeviceTable table;
+    std::array<Device*, kThreads> found{};
+    std::vector<std::thread> threads;
+    std::latch start(kThreads);
+    for (Device*& mine : found)
+      threads.emplace_back([&] {
+        start.arrive_and_wait();
+        mine = &table.Get("gpu:2", kPresent);
+      });
+    for (std::thread& thread : threads) thread.join();
+    CHECK(std::count(found.begin(), found.end(), found.front()) == kThreads);
+  }
+}
+
+TEST_CASE("GetDevice has the errors of MakeDevice, and tries again") {
+  detail::DeviceTable table;
+  for (const char* name : {"tpu", "gpu:3", "gpu:x", "", "host:1"}) {
+    std::string text;
+    try {
+      detail::MakeDevice(name, kPresent);
+    } catch (const NoDevice& error) {
+      text = error.what();
+    }
+    REQUIRE(!text.empty());
+    CHECK_THROWS_MATCHES(table.Get(name, kPresent), NoDevice, Message(text));
+  }
+  CHECK_THROWS_AS(table.Get("gpu", kAbsent), NoDevice);
+  CHECK_NOTHROW(table.Get("gpu", kPresent));
+  CHECK_THROWS_AS(table.Get("gpu", kAbsent), NoDevice);  // it was there
+}
+
+TEST_CASE("GetDevice gives one device of each name, which is the default one, too") {
+  CHECK(&GetDevice("sim") == &GetDevice("sim:0"));
+  CHECK(&GetDevice("host") != &GetDevice("sim"));
+  CHECK(&DefaultDevice() == &GetDevice(Name(DefaultDevice())));
+  CHECK(MakeDevice("host").get() != &GetDevice("host"));
+}
+
 TEST_CASE("The default is the first device of the first backend, or what is wanted") {
-  CHECK(Has<PooledDevice>(*detail::MakeDefault(nullptr, kPresent)));
-  CHECK(Has<PooledDevice>(*detail::MakeDefault("", kPresent)));
-  CHECK(detail::MakeDefault("gpu:1", kPresent)->properties().index == 1);
-  CHECK_FALSE(Has<PooledDevice>(*detail::MakeDefault("host", kPresent)));
+  detail::DeviceTable table;
+  Device& first = detail::GetDefault(nullptr, table, kPresent);
+  CHECK(&first == &table.Get("gpu:0", kPresent));
+  CHECK(&detail::GetDefault("", table, kPresent) == &first);
+  CHECK(&detail::GetDefault("gpu:1", table, kPresent) == &table.Get("gpu:1", kPresent));
+  CHECK_FALSE(Has<PooledDevice>(detail::GetDefault("host", table, kPresent)));
 }
 
 TEST_CASE("Where there is no default device, the error says what to set") {
+  detail::DeviceTable table;
   CHECK_THROWS_MATCHES(
-      detail::MakeDefault(nullptr, kAbsent), NoDevice,
+      detail::GetDefault(nullptr, table, kAbsent), NoDevice,
       Message("no gpu device here, or no driver for it (FERRY_DEVICE=host runs on the CPU)"));
   CHECK_THROWS_MATCHES(
-      detail::MakeDefault("tpu", kAbsent), NoDevice,
+      detail::GetDefault("tpu", table, kAbsent), NoDevice,
       Message(
           "no backend for device \"tpu\"; this build has gpu, host, and -DFERRY_BACKEND=<name> builds one "
           "with another (FERRY_DEVICE asks for it; FERRY_DEVICE=host runs on the CPU)"));
-  CHECK_FALSE(Has<PooledDevice>(*detail::MakeDefault("host", kAbsent)));
+  CHECK_FALSE(Has<PooledDevice>(detail::GetDefault("host", table, kAbsent)));
 }
 
 TEST_CASE("A chosen device counts, is pooled where its backend asks for it, and is checked in debug builds") {

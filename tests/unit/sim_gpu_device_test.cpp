@@ -121,7 +121,10 @@ TEST_CASE("a device that is described, or made and not used, has no context") {
 }
 
 TEST_CASE("each call that fails names itself, the code, the vendor's text and the device") {
-  ForEachCall({.devices = 2}, [](const std::string& name, const auto&, const Stream&, bool) {
+  std::vector<std::string> names;
+  ForEachCall({.devices = 2},
+              [&](const std::string& name, const auto&, const Stream&, bool) { names.push_back(name); });
+  for (const std::string& name : names) {
     INFO(name);
     ResetInUse({.devices = 2, .fail_at = 1, .fail_call = name});
     SimDevice device{1};
@@ -142,7 +145,7 @@ TEST_CASE("each call that fails names itself, the code, the vendor's text and th
     }
     CHECK(CurrentDevice() == 0);
     CHECK(SimRuntime::GetLastError() == SimRuntime::kSuccess);
-  });
+  }
 }
 
 TEST_CASE("a call whose device cannot be made current does nothing") {

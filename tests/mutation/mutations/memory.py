@@ -6,6 +6,7 @@ USES = "core/memory/use_list.cpp"
 USES_H = "include/ferry/detail/use_list.hpp"
 STREAM = "include/ferry/stream.hpp"
 MEMORY = "core/memory/synced_memory.cpp"
+ADOPT = "core/memory/adopt.cpp"
 MEMORY_H = "include/ferry/synced_memory.hpp"
 
 MUTATIONS = [
@@ -118,7 +119,7 @@ MUTATIONS = [
     (MEMORY, "  if (side == Side::kGpu) uses.Note(on);\n", "",
      "nobody waits for the work that writes adopted bytes"),
     (MEMORY, "  Release(here);\n", "", "adopting bytes leaks those before"),
-    (MEMORY, "  capacity_ = size_;\n", "", "adopted bytes can be overrun by a Resize"),
+    (ADOPT, "  capacity_ = size_;\n", "", "adopted bytes can be overrun by a Resize"),
     (MEMORY, "Transfer(side, on, held)};\n    head_ = With(head_, side);\n", "Transfer(side, on, held)};\n",
      "two readers make two copies"),
     (MEMORY, "    FillTail(on, held);\n    head_ = With(head_, side);\n", "    FillTail(on, held);\n",
@@ -207,11 +208,11 @@ MUTATIONS = [
     (MEMORY, "  buffer.uses.Reserve();\n", "", "new memory is used before its stream has it, where its note cannot be made"),
 
     # Adopted bytes.
-    (MEMORY, "if (Owns(ptr)) refuse(", "if (false) refuse(", "a memory frees the bytes that it is given"),
+    (ADOPT, "if (Owns(ptr)) refuse(", "if (false) refuse(", "a memory frees the bytes that it is given"),
     (MEMORY, "return owns(cpu_) || owns(gpu_);", "return owns(cpu_);", "the other side's bytes are taken and freed"),
-    (MEMORY, "if (buffer.allocated == 0 && !buffer.deleter) return false;", "if (buffer.allocated == 0) return false;",
+    (ADOPT, "if (buffer.allocated == 0 && !buffer.deleter) return false;", "if (buffer.allocated == 0) return false;",
      "one pointer comes twice with its deleter"),
-    (MEMORY, "(buffer.deleter ? capacity_ : buffer.allocated)", "buffer.allocated",
+    (ADOPT, "(buffer.deleter ? capacity_ : buffer.allocated)", "buffer.allocated",
      "a place in the middle of bytes with a deleter is taken"),
-    (MEMORY, "std::less<>()(ptr, end)", "std::less_equal<>()(ptr, end)", "bytes behind a memory's own are refused"),
+    (ADOPT, "std::less<>()(ptr, end)", "std::less_equal<>()(ptr, end)", "bytes behind a memory's own are refused"),
 ]

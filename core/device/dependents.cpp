@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/detail/dependents.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "ferry/device.hpp"
+#include "ferry/log.hpp"
+
+namespace ferry::detail {
+namespace {
+
+constexpr std::size_t kMost = 32767;
+
+/// By serial number; 0 is nobody's. Never destroyed: devices may be, until the very end.
+constinit std::array<std::atomic<Dependents*>, kMost + 1> all{};
+std::mutex& opening() {
+  static auto* const mutex = new std::mutex;
+  return *mutex;
+}
+
+}  // namespace
+
+Dependents& Dependents::Of(std::uint16_t serial) noexcept {
+  return *all[serial].load(std::memory_order_acquire);
+}
+
+std::uint16_t Dependents::Open() {
+  const std::lock_guard lock(opening());
+  for (std::size_t serial = 1; serial <= kMost; ++serial) {
+    Dependents* here = all[serial].load(std::memory_order_relaxed);
+    if (here != nullptr && !here->Idle()) continue;
+    if (here == nullptr) all[serial].store(here = new Dependents, std::memory_order_release);
+    here->named_ = here->reported_ = false;
+    here->gone_.store(false, std::memory_order_release);
+    return static_cast<std::uint16_t>(serial);
+  }
+  throw std::length_error("Device: there are 32767 devices already, which is the most");
+}
+
+bool Dependents::Idle() const noexcept {
+  return gone() && std::all_of(counts_.begin(), counts_.end(),
+                               [](const Count& n) { return n.load(std::memory_order_acquire) == 0; });
+}
+
+void Dependents::Name(const Device& device) noexcept {
+  const DeviceProperties& properties = device.properties();
+  const std::lock_guard lock(mutex_);
+  std::snprintf(name_.data(), name_.size(), "%s:%d", properties.backend.c_str(), properties.index);
+  named_.store(true, std::memory_order_release);
+}
+
+void Dependents::Add(Label& label) noexcept {
+  const std::lock_guard lock(mutex_);
+  label.next = labels_;
+  if (labels_ != nullptr) labels_->previous = &label;
+  labels_ = &label;
+}
+void Dependents::Remove(Label& label) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (label.next != nullptr) label.next->previous = label.previous;
+  (label.previous != nullptr ? label.previous->next : labels_) = label.next;
+}
+
+void Dependents::Report(Dependent kind) noexcept try {
+  if (reported_.exchange(true)) return;
+  Log(LogLevel::kError, std::string(kind == Dependent::kStream ? "a stream" : "an event") +
+                            " outlives its device " + device() +
+                            ", and is not given back. Destroy it before the device");
+} catch (const std::bad_alloc&) {
+}
+
+void Dependents::ReportMemory(const std::string* label, std::size_t bytes) noexcept try {
+  reported_ = true;
+  Log(LogLevel::kError, "the memory " + (label != nullptr ? '"' + *label + '"' : "without a label") + " of " +
+                            std::to_string(bytes) + " bytes outlives its device " + device() +
+                            ": what it holds is not given back. Destroy it before the device, or make it "
+                            "on one of GetDevice, which stays");
+} catch (const std::bad_alloc&) {
+}
+
+void Dependents::AddTo(Alive& alive) const {
+  constexpr int kShown = 8;
+  for (std::size_t i = 0; i < alive.counts.size(); ++i)
+    alive.counts[i] += counts_[i].load(std::memory_order_acquire);
+  for (const Label* label = labels_; label != nullptr && alive.shown < kShown; label = label->next) {
+    alive.labels += (alive.labels.empty() ? "\"" : ", \"") + label->text + '"';
+    ++alive.shown;
+  }
+}
+
+std::string Dependents::AliveOn(std::string_view backend) {
+  Alive alive;
+  {
+    const std::lock_guard opened(opening());
+    for (std::size_t serial = 1; serial <= kMost; ++serial) {
+      const Dependents* const here = all[serial].load(std::memory_order_relaxed);
+      if (here == nullptr) break;
+      const std::lock_guard lock(here->mutex_);
+      const std::string_view name = here->name_.data();
+      if (here->gone() || !here->named_ || name.substr(0, name.find(':')) != backend) continue;
+      here->AddTo(alive);
+    }
+  }
+  const auto [memories, streams, events] = alive.counts;
+  std::string text;
+  const auto add = [&](std::int64_t n, const char* one, const char* more) {
+    if (n != 0) text += (text.empty() ? "" : ", ") + std::to_string(n) + ' ' + (n == 1 ? one : more);
+  };
+  add(memories, "memory", "memories");
+  const std::int64_t more = memories - alive.shown;
+  if (alive.shown != 0)
+    text += " (" + alive.labels + (more > 0 ? " and " + std::to_string(more) + " more)" : ")");
+  add(streams, "stream", "streams");
+  add(events, "event", "events");
+  return text;
+}
+
+}  // namespace ferry::detail

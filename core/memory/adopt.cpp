@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Bytes of the caller's.
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core/memory/arrival.hpp"
+
+namespace ferry {
+
+using detail::Arrival;
+using detail::Bytes;
+using detail::Dying;
+using detail::kHost;
+using detail::Only;
+using detail::StreamId;
+
+void SyncedMemory::set_cpu_data(void* ptr, Deleter deleter) {
+  Adopt(kHost, ptr, Constness::kMutable, std::move(deleter), Stream::Main(device_));
+}
+void SyncedMemory::set_gpu_data(void* ptr, const Stream& on, Deleter deleter) {
+  Adopt(SpaceOf(on.device()), ptr, Constness::kMutable, std::move(deleter), on);
+}
+void SyncedMemory::set_const_cpu_data(const void* ptr, Deleter deleter) {
+  Adopt(kHost, const_cast<void*>(ptr), Constness::kConstant, std::move(deleter), Stream::Main(device_));
+}
+void SyncedMemory::set_const_gpu_data(const void* ptr, const Stream& on, Deleter deleter) {
+  Adopt(SpaceOf(on.device()), const_cast<void*>(ptr), Constness::kConstant, std::move(deleter), on);
+}
+
+void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter deleter, const Stream& on) {
+  const auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument("SyncedMemory::set_" + std::string(space == kHost ? "cpu" : "gpu") +
+                                "_data: the pointer is " + why);
+  };
+  if (ptr == nullptr) refuse("null; give one to " + std::to_string(size_) + " bytes");
+  if (Owns(ptr)) refuse("to bytes that this memory owns and would free; give it bytes of another owner");
+  Arrival written(*this, {}, Access::kOverwrite, space == kHost ? nullptr : &on);
+  Dying dying;
+  detail::UseList uses;
+  if (written.on != nullptr) {
+    uses.Prepare({}, Access::kOverwrite, on, dying);
+    uses.Note({}, Access::kOverwrite, on, dying);
+  }
+  auto owned = deleter ? std::make_unique<Deleter>(std::move(deleter)) : nullptr;
+  Buffer& here = BufferOf(space);
+  // What is given back must not be in use. Where that cannot be seen to, nothing has changed yet.
+  const auto goes = [&](const Buffer& buffer) { return &buffer == &here || buffer.constant; };
+  AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (EndUses(buffer), false); });
+  AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (GiveBack(buffer), false); });
+  here.ptr = ptr;
+  here.deleter = std::move(owned);
+  here.uses = std::move(uses);
+  here.constant = constness == Constness::kConstant;
+  capacity_ = size_;
+  ChangeHolders({}, [&](Spaces) { return Only(space); });
+  Publish({}, Access::kOverwrite, space, written.on);
+  if (here.constant) sole_ = StreamId::kNone;  // else accesses for writing were in place
+}
+
+void SyncedMemory::EndUses(Buffer& buffer) {
+  buffer.kind == MemoryKind::kDevice ? buffer.uses.EndBefore(Stream::Main(*buffer.device))
+                                     : buffer.uses.EndBeforeHost();
+}
+
+void SyncedMemory::RequireMutable(Bytes bytes, const char* what) const {
+  if (!AnyBuffer([](const Buffer& buffer) { return buffer.constant; })) return;
+  throw std::logic_error(std::string("SyncedMemory: ") + what + " of bytes " + std::to_string(bytes.first) +
+                         " to " + std::to_string(std::min(bytes.last, size_)) + " of " + Named() +
+                         ", which has " + std::to_string(size_) +
+                         ": its bytes were given as const, and are only read");
+}
+
+bool SyncedMemory::Owns(const void* ptr) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto owns = [&](const Buffer& buffer) {
+    if (buffer.allocated == 0 && !buffer.deleter) return false;
+    const auto* const begin = static_cast<const std::byte*>(buffer.ptr);
+    const std::byte* const end = begin + (buffer.deleter ? capacity_ : buffer.allocated);
+    return ptr == begin || (std::less<>()(begin, ptr) && std::less<>()(ptr, end));
+  };
+  return AnyBuffer(owns);
+}
+
+}  // namespace ferry

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The devices of GetDevice, what refers to a device, the machine behind it, and bytes that are const."""
+
+CHOOSE = "core/device/choose.cpp"
+DEPENDENTS = "core/device/dependents.cpp"
+DEVICES = "core/device/device.cpp"
+STREAM = "core/device/stream.cpp"
+MEMORY = "core/memory/synced_memory.cpp"
+ADOPT = "core/memory/adopt.cpp"
+ARRIVE = "core/memory/arrive.cpp"
+CALL = "core/memory/call.cpp"
+GPU = "backends/gpu/gpu_device.hpp"
+DEVICE = "backends/sim/sim_device.cpp"
+SIM = "backends/sim/sim.cpp"
+MACHINE = "backends/sim/machine.cpp"
+
+MUTATIONS = [
+    # GetDevice.
+    (CHOOSE, "  if (device == nullptr) device = Make(found);", "  device = Make(found);", "each GetDevice makes a device"),
+    (CHOOSE, "  const std::lock_guard lock(mutex_);\n", "", "two threads make two devices of one name"),
+    (CHOOSE, "devices_[found.backend.name + (':' + std::to_string(found.index))]", "devices_[std::string(name)]",
+     "a device has one for each spelling of its name"),
+
+    # What refers to a device.
+    (DEVICES, "Device::~Device() { detail::Dependents::Of(serial_).Close(); }", "Device::~Device() {}", "a device that has gone is used"),
+    (DEPENDENTS, "!here->Idle()) continue;", "!here->gone()) continue;",
+     "a device's number comes again while something outlives it"),
+    (DEPENDENTS, "if (here->gone() || ", "if (", "what outlives its device keeps the machine"),
+    (DEPENDENTS, "  if (reported_.exchange(true)) return;\n", "", "each event of a device that has gone is reported"),
+    (DEPENDENTS, "  reported_ = true;\n", "", "a memory that outlives its device is reported again with its events"),
+    (DEPENDENTS, "here->named_ = here->reported_ = false;", "here->named_ = false;", "the second device of a number is not reported"),
+    (DEPENDENTS, "  if (label.next != nullptr) label.next->previous = label.previous;\n", "",
+     "a label stays on its list"),
+    (DEPENDENTS, "alive.shown < kShown;", "true;", "an error lists all labels there are"),
+    (STREAM, "dependents.gone() ? dependents.Report(Dependent::kEvent)", "false ? dependents.Report(Dependent::kEvent)",
+     "an event is given back to a device that has gone"),
+    (STREAM, "    if (dependents.gone())\n", "    if (false)\n", "a stream is given back to a device that has gone"),
+    (MEMORY, "  if (!Outlives()) {", "  {", "a memory is given back to a device that has gone"),
+    (MEMORY, "  if (label_ != nullptr) Dependents::Of(gpu_.serial).Remove(*label_);\n", "", "the label of a memory outlives it"),
+    (MEMORY, "  if (label_ != nullptr) dependents.Remove(*label_);\n", "", "a label that was replaced stays on the list"),
+    (MEMORY, "  for (const auto& other : others_) Dependents::Of(other->serial).Remove(Dependent::kMemory);\n", "",
+     "a memory keeps the machine of another device that it has been on"),
+    (ARRIVE, "  detail::Dependents::Of(others_.back()->serial).Add(detail::Dependent::kMemory, device);\n",
+     "  detail::Dependents::Of(gpu_.serial).Add(detail::Dependent::kMemory, device);\n",
+     "a memory on another device does not count there"),
+
+    # A new machine behind the same devices.
+    (SIM, "  if (!alive.empty())\n", "  if (false)\n", "a machine is renewed under memories"),
+    (DEVICE, "device->Renew();", "(void)device;", "a device speaks of the old machine"),
+    (DEVICE, "if (device->properties().index < std::max(1, options.devices)) ", "",
+     "a device that the machine lacks cannot be renewed"),
+    (DEVICE, "    faultless.fail_at = 0;\n", "", "a device that is renewed meets the machine's faults"),
+    (DEVICE, "  ResetMachine(options);\n}", "  if (devices.empty()) ResetMachine(options);\n}", "a device that is renewed costs calls"),
+    (GPU, "block : kept_.TakeAll())\n      for (const EventHandle point : block.points) static_cast", "block : std::list<KeptBlocks::Block>())\n      for (const EventHandle point : block.points) static_cast", "a block of the old machine is freed on the new one"),
+    (GPU, "    queues_.Lose();\n", "", "an event of the old machine is used on the new one"),
+    (MACHINE, "    if (!kept.contains(handle)) ", "    ", "events that a device keeps are leaks"),
+
+    # Const bytes.
+    (ADOPT, "  if (here.constant) sole_ = StreamId::kNone;", "  if (false) sole_ = StreamId::kNone;",
+     "const bytes are in place for a write"),
+    (ADOPT, "return &buffer == &here || buffer.constant;", "return &buffer == &here;", "const bytes are copied to"),
+    (ADOPT, "  here.constant = constness == Constness::kConstant;\n", "", "const bytes are written"),
+    (CALL, "    if (arrival.access != Access::kRead) arrival.memory->RequireMutable(", "    if (false) arrival.memory->RequireMutable(",
+     "an access for writing of const bytes is granted"),
+    (CALL, "    if (arrival.access != Access::kRead) arrival.memory->RequireMutable(", "    arrival.memory->RequireMutable(",
+     "const bytes cannot be read"),
+    (MEMORY, "    RequireMutable({}, \"a Resize that adds bytes to the end\");\n", "", "const bytes are zeroed"),
+    (MEMORY, "  RequireMutable({}, \"Assign\");\n", "", "an Assign to const bytes drops them"),
+    (MEMORY, "  buffer.constant = false;\n", "", "a memory stays constant without its const bytes"),
+]

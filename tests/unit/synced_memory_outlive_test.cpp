@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What outlives its device says so, and asks nothing of it.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ferry/backend.hpp"
+#include "ferry/log.hpp"
+#include "ferry/sim.hpp"
+#include "ferry/synced_memory.hpp"
+#include "synced_memory_device.hpp"
+
+namespace ferry::testing {
+namespace {
+
+constexpr std::size_t kBytes = 64;
+
+/// What is logged as an error.
+class Errors {
+ public:
+  Errors() {
+    SetLogSink([this](LogLevel level, std::string_view text) {
+      if (level == LogLevel::kError) texts_.emplace_back(text);
+    });
+  }
+  ~Errors() { SetLogSink({}); }
+  Errors(const Errors&) = delete;
+  Errors& operator=(const Errors&) = delete;
+  std::vector<std::string> Take() { return std::exchange(texts_, {}); }
+
+ private:
+  std::vector<std::string> texts_;
+};
+
+std::string MemoryText(const std::string& name, const std::string& device) {
+  return "the memory " + name + " of 64 bytes outlives its device " + device +
+         ": what it holds is not given back. Destroy it before the device, or make it on one of GetDevice, "
+         "which stays";
+}
+
+/// Leaves work in flight on both sides of the memory.
+void QueueWork(SyncedMemory& memory, const Stream& stream) {
+  std::memset(memory.overwrite_cpu_data(), 1, kBytes);
+  void* const ptr = memory.mutable_gpu_data(stream);
+  stream.device().Fill(ptr, std::byte{2}, kBytes, stream.handle());
+  memory.Prefetch(Side::kCpu, stream);
+}
+
+TEST_CASE("a memory that outlives its device says so, and gives nothing back") {
+  Errors errors;
+  const bool labelled = GENERATE(true, false);
+  auto device = std::make_unique<LogDevice>();
+  auto memory = std::make_unique<SyncedMemory>(kBytes, *device, labelled ? "x" : "");
+  bool freed = false;
+  char bytes[kBytes] = {};
+  memory->set_cpu_data(bytes, [&](void*) { freed = true; });
+  memory->gpu_data(Stream(*device));
+  device.reset();
+  CHECK(errors.Take().empty());
+  memory.reset();
+  CHECK(errors.Take() == std::vector{MemoryText(labelled ? "\"x\"" : "without a label", "log:0")});
+  CHECK_FALSE(freed);
+}
+
+TEST_CASE("a stream that outlives its device says so, and so does an event, once a device") {
+  Errors errors;
+  auto device = std::make_unique<LogDevice>();
+  std::optional<Stream> stream(std::in_place, *device), other(*stream);
+  std::optional<Event> event(*stream);
+  SECTION("a stream") {
+    event.reset();
+    device.reset();
+    stream.reset();
+    CHECK(errors.Take().empty());
+    other.reset();
+    CHECK(errors.Take() == std::vector<std::string>{"a stream outlives its device log:0, and is not given "
+                                                    "back. Destroy it before the device"});
+  }
+  SECTION("an event") {
+    stream.reset(), other.reset();
+    std::optional<Event> second(*event);
+    second.emplace(Stream::Main(*device));
+    device.reset();
+    event.reset(), second.reset();
+    CHECK(errors.Take() == std::vector<std::string>{"an event outlives its device log:0, and is not given "
+                                                    "back. Destroy it before the device"});
+  }
+}
+
+TEST_CASE("a memory outlives each device that it has been on") {
+  Errors errors;
+  sim::Reset();
+  SyncedMemory stays(kBytes, GetDevice("host"));
+  {
+    auto device = MakeDevice("sim");
+    auto memory = std::make_unique<SyncedMemory>(kBytes, GetDevice("host"), "x");
+    QueueWork(*memory, Stream::Main(*device));
+    device.reset();
+    errors.Take();  // in debug builds, the device's own
+    memory.reset();
+    CHECK(errors.Take() == std::vector{MemoryText("\"x\"", "sim:0")});
+  }
+  QueueWork(stays, Stream::Main(GetDevice("host")));
+  CHECK(static_cast<const char*>(stays.cpu_data())[0] == 2);
+  sim::Reset();
+}
+
+TEST_CASE("what outlives its device keeps no simulated machine") {
+  Errors errors;
+  sim::Reset();
+  auto device = MakeDevice("sim");
+  std::optional<SyncedMemory> memory(std::in_place, kBytes, *device);
+  std::optional<Stream> stream(std::in_place, *device);
+  CHECK_THROWS_AS(sim::Reset(), std::logic_error);
+  device.reset();
+  CHECK_NOTHROW(sim::Reset());
+  errors.Take();
+  stream.reset(), memory.reset();
+  CHECK(errors.Take().size() == 2);
+}
+
+TEST_CASE("a device's number does not come again while something outlives it") {
+  Errors errors;
+  auto device = std::make_unique<LogDevice>();
+  const auto serial = device->serial();
+  std::optional<SyncedMemory> memory(std::in_place, kBytes, *device);
+  device.reset();
+  device = std::make_unique<LogDevice>();
+  CHECK(device->serial() != serial);
+  memory.reset();
+  CHECK(errors.Take().size() == 1);
+  CHECK(LogDevice().serial() == serial);
+  {
+    const SyncedMemory other(kBytes, *device);
+    const Stream stream(*device);
+    const Event event(stream);
+  }
+  CHECK(errors.Take().empty());
+}
+
+TEST_CASE("each memory of a device that has gone says so, and a new device of its number starts anew") {
+  Errors errors;
+  for (int round = 0; round < 2; ++round) {
+    auto device = std::make_unique<LogDevice>();
+    std::optional<SyncedMemory> one(std::in_place, kBytes, *device), two(std::in_place, kBytes, *device);
+    std::optional<Event> event(Stream::Main(*device));
+    device.reset();
+    event.reset();
+    one.reset(), two.reset();
+    CHECK(errors.Take().size() == 3);
+  }
+}
+
+}  // namespace
+}  // namespace ferry::testing
