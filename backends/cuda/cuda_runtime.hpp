@@ -78,6 +78,9 @@ struct CudaRuntime {
     return cudaMallocManaged(ptr, bytes, cudaMemAttachGlobal);
   }
   static Error Free(void* ptr) noexcept { return cudaFree(ptr); }
+  static Error DeviceEnablePeerAccess(int peer) noexcept { return cudaDeviceEnablePeerAccess(peer, 0); }
+  static Error OpenPool(int index, int reader) noexcept;
+  static Error PointerGetDevice(int* index, const void* ptr) noexcept;
 
   using Direction = cudaMemcpyKind;
   static constexpr Direction kHostToDevice = cudaMemcpyHostToDevice;
@@ -124,6 +127,23 @@ inline CudaRuntime::Error CudaRuntime::GiveUpFreedMemory(int index) noexcept {
   return cudaMemPoolTrimTo(pool, 0);
 }
 
+/// Of the pool that the device allocates from by now. A pool takes no access that is only for reading.
+inline CudaRuntime::Error CudaRuntime::OpenPool(int index, int reader) noexcept {
+  cudaMemPool_t pool{};
+  if (const auto error = cudaDeviceGetMemPool(&pool, index); error != cudaSuccess) return error;
+  cudaMemAccessDesc access{};
+  access.location.type = cudaMemLocationTypeDevice;
+  access.location.id = reader;
+  access.flags = cudaMemAccessFlagsProtReadWrite;
+  return cudaMemPoolSetAccess(pool, &access, 1);
+}
+inline CudaRuntime::Error CudaRuntime::PointerGetDevice(int* index, const void* ptr) noexcept {
+  cudaPointerAttributes attributes{};
+  const auto error = cudaPointerGetAttributes(&attributes, ptr);
+  if (error == cudaSuccess) *index = attributes.device;
+  return error;
+}
+
 inline CudaRuntime::Error CudaRuntime::Describe(int index, DeviceProperties& properties) {
   cudaDeviceProp device{};
   if (const auto error = cudaGetDeviceProperties(&device, index); error != cudaSuccess) return error;
@@ -141,6 +161,13 @@ inline CudaRuntime::Error CudaRuntime::Describe(int index, DeviceProperties& pro
       gpu::Unified(device.pageableMemoryAccessUsesHostPageTables != 0, device.concurrentManagedAccess != 0);
   properties.main_stream = StreamHandle{reinterpret_cast<std::uintptr_t>(cudaStreamLegacy)};
   properties.thread_stream = StreamHandle{reinterpret_cast<std::uintptr_t>(cudaStreamPerThread)};
+  int count = 0;
+  if (const auto error = cudaGetDeviceCount(&count); error != cudaSuccess) return error;
+  for (int peer = 0; peer < count; ++peer) {
+    int can = 0;  // no device is a peer of itself
+    if (const auto error = cudaDeviceCanAccessPeer(&can, index, peer); error != cudaSuccess) return error;
+    if (can != 0) properties.peers.push_back(peer);
+  }
   return cudaSuccess;
 }
 

@@ -10,6 +10,7 @@
 #include "backends/gpu/describe.hpp"
 #include "backends/gpu/gpu_runtime.hpp"
 #include "backends/gpu/kept_blocks.hpp"
+#include "backends/gpu/open_peers.hpp"
 #include "backends/gpu/queues.hpp"
 #include "backends/gpu/runtime_calls.hpp"
 #include "ferry/device.hpp"
@@ -22,7 +23,7 @@ template <GpuRuntime Runtime>
 class GpuDevice : public Device {
  public:
   /// Makes no context: that is left to the first use.
-  explicit GpuDevice(int index) : properties_(Describe<Runtime>(index)) {
+  explicit GpuDevice(int index) : properties_(Describe<Runtime>(index)), peers_(properties_) {
     if (properties_.memory_pools) Check("KeepFreedMemory", Runtime::KeepFreedMemory(index));
   }
 
@@ -232,6 +233,7 @@ class GpuDevice : public Device {
 
   void QueueCopy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) {
     RequireNotCapturing("MemcpyAsync", on);
+    if (kind == CopyKind::kDeviceToDevice) peers_.OpenFor(src);
     const auto direction = kind == CopyKind::kHostToDevice   ? Runtime::kHostToDevice
                            : kind == CopyKind::kDeviceToHost ? Runtime::kDeviceToHost
                                                              : Runtime::kDeviceToDevice;
@@ -293,6 +295,7 @@ class GpuDevice : public Device {
   DeviceProperties properties_;
   Queues<Runtime> queues_;
   KeptBlocks kept_;
+  OpenPeers<Runtime> peers_;
 };
 
 }  // namespace ferry::gpu

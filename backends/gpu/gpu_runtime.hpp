@@ -12,8 +12,9 @@ namespace ferry::gpu {
 /// HIP hip<Name>, with its meaning, and returns its error. Exceptions, checks and policy are GpuDevice's.
 ///
 /// Where the names of the two differ, or say less than is meant:
-///   Describe       fills name, architecture, pci_id, memory, wavefront, memory_pools, unified, main_stream
-///                  and launch. The main stream is the legacy default stream, however callers are compiled.
+///   Describe       fills name, architecture, pci_id, memory, wavefront, memory_pools, unified, main_stream,
+///                  thread_stream, peers and launch. The main stream is the legacy default stream, however
+///                  callers are compiled.
 ///   StreamCreate   makes a non-blocking stream (cudaStreamCreateWithFlags).
 ///   EventCreate    makes an event without time stamps (cudaEventCreateWithFlags). A host that has waited for
 ///                  it sees what the device wrote to host memory.
@@ -22,11 +23,16 @@ namespace ferry::gpu {
 ///   Free           takes what Malloc, MallocManaged and MallocAsync made, when no work uses it any more.
 ///   GetLastError   forgets the calling thread's last error.
 ///   StreamQuery    and EventQuery ask whether the work is done; kNotReady, which is no error, says that it
-///   is
-///                  not.
+///                  is not.
 ///   ContextIsActive  says whether the program has used a device; it does not make a context there.
 ///   KeepFreedMemory  makes the pool behind MallocAsync keep what is freed; GiveUpFreedMemory gives that back
 ///                  to the system, once the work of all streams is done. Called where there are memory_pools.
+///   PointerGetDevice  says which device's memory a pointer is to; the number stays, or the call fails, where
+///                  that is none's.
+///   DeviceEnablePeerAccess  gives the current device access to what Malloc makes on another one. Copies that
+///                  read it without go by way of the host.
+///   OpenPool       gives device `reader` access to what MallocAsync makes on device `index`, and has made.
+///                  Copies that read it without fail. Called where that one has memory_pools.
 ///   ThreadExchangeStreamCaptureMode  exchanges what the calling thread may do while a stream is under
 ///                  capture; kCaptureRelaxed lets it do all that cannot harm the capture.
 ///   kHostWaitsEndCaptures  says whether EventSynchronize is among the calls that may end a capture on
@@ -70,6 +76,9 @@ concept GpuRuntime = requires(
                        { R::MallocManaged(out_ptr, bytes) } -> std::same_as<typename R::Error>;
                        { R::KeepFreedMemory(index) } -> std::same_as<typename R::Error>;
                        { R::GiveUpFreedMemory(index) } -> std::same_as<typename R::Error>;
+                       { R::OpenPool(index, index) } -> std::same_as<typename R::Error>;
+                       { R::DeviceEnablePeerAccess(index) } -> std::same_as<typename R::Error>;
+                       { R::PointerGetDevice(out_index, source) } -> std::same_as<typename R::Error>;
                        { R::FreeAsync(ptr, stream) } -> std::same_as<typename R::Error>;
                        { R::FreeHost(ptr) } -> std::same_as<typename R::Error>;
                        { R::Free(ptr) } -> std::same_as<typename R::Error>;

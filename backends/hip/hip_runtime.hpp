@@ -81,6 +81,9 @@ struct HipRuntime {
     return hipMallocManaged(ptr, bytes, hipMemAttachGlobal);
   }
   static Error Free(void* ptr) noexcept { return hipFree(ptr); }
+  static Error DeviceEnablePeerAccess(int peer) noexcept { return hipDeviceEnablePeerAccess(peer, 0); }
+  static Error OpenPool(int index, int reader) noexcept;
+  static Error PointerGetDevice(int* index, const void* ptr) noexcept;
 
   using Direction = hipMemcpyKind;
   static constexpr Direction kHostToDevice = hipMemcpyHostToDevice;
@@ -110,6 +113,23 @@ inline HipRuntime::Error HipRuntime::GiveUpFreedMemory(int index) noexcept {
   return hipMemPoolTrimTo(pool, 0);
 }
 
+/// Of the pool that the device allocates from by now. A pool takes no access that is only for reading.
+inline HipRuntime::Error HipRuntime::OpenPool(int index, int reader) noexcept {
+  hipMemPool_t pool{};
+  if (const auto error = hipDeviceGetMemPool(&pool, index); error != hipSuccess) return error;
+  hipMemAccessDesc access{};
+  access.location.type = hipMemLocationTypeDevice;
+  access.location.id = reader;
+  access.flags = hipMemAccessFlagsProtReadWrite;
+  return hipMemPoolSetAccess(pool, &access, 1);
+}
+inline HipRuntime::Error HipRuntime::PointerGetDevice(int* index, const void* ptr) noexcept {
+  hipPointerAttribute_t attributes{};
+  const auto error = hipPointerGetAttributes(&attributes, ptr);
+  if (error == hipSuccess) *index = attributes.device;
+  return error;
+}
+
 inline HipRuntime::Error HipRuntime::Describe(int index, DeviceProperties& properties) {
   hipDeviceProp_t device{};
   if (const auto error = hipGetDeviceProperties(&device, index); error != hipSuccess) return error;
@@ -132,6 +152,13 @@ inline HipRuntime::Error HipRuntime::Describe(int index, DeviceProperties& prope
                    device.concurrentManagedAccess != 0);
   properties.main_stream = StreamHandle{};  // hipStreamLegacy is not known before HIP 6.2
   properties.thread_stream = StreamHandle{reinterpret_cast<std::uintptr_t>(hipStreamPerThread)};
+  int count = 0;
+  if (const auto error = hipGetDeviceCount(&count); error != hipSuccess) return error;
+  for (int peer = 0; peer < count; ++peer) {
+    int can = 0;  // no device is a peer of itself
+    if (const auto error = hipDeviceCanAccessPeer(&can, index, peer); error != hipSuccess) return error;
+    if (can != 0) properties.peers.push_back(peer);
+  }
   return hipSuccess;
 }
 

@@ -29,6 +29,8 @@ const char* SimRuntime::GetErrorName(Error error) noexcept {
       return "kInvalidDevice";
     case kInvalidHandle:
       return "kInvalidHandle";
+    case kPeerAccessAlreadyEnabled:
+      return "kPeerAccessAlreadyEnabled";
     case kLaunchFailed:
       return "kLaunchFailed";
     case kNotReady:
@@ -61,6 +63,8 @@ const char* SimRuntime::GetErrorString(Error error) noexcept {
       return "no such device";
     case kInvalidHandle:
       return "a handle that cannot be used here; sim::Inspect().misuse has more";
+    case kPeerAccessAlreadyEnabled:
+      return "the device has access to the peer's memory already";
     case kLaunchFailed:
       return "a kernel failed, and its device until the machine is reset";
     case kNotReady:

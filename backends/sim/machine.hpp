@@ -50,6 +50,8 @@ class Machine {
     std::shared_ptr<Queue> main{};
     std::map<std::thread::id, std::shared_ptr<Queue>> of_threads{};  ///< their default streams
     Clock blocking{};                                                ///< what blocking streams have done
+    std::set<int> readable{};      ///< devices whose Malloc'ed memory its copies have access to
+    std::set<int> pool_readers{};  ///< devices whose copies have access to what its pool has made
   };
 
   /// Never destroyed: global memories give back theirs at exit.
@@ -140,6 +142,10 @@ class Machine {
   bool Has(int device) const { return device >= 0 && static_cast<std::size_t>(device) < devices.size(); }
   bool Unified(int device) const {
     return options.unified || device >= options.devices - options.unified_devices;
+  }
+  /// Whether copies of `reader` can read memory of `device`.
+  bool Peers(int reader, int device) const {
+    return options.peers && reader != device && Has(device) && !Unified(device);
   }
   int device_count();
   std::size_t device_memory() const { return options.memory != 0 ? options.memory : host_memory_; }

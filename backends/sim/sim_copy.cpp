@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,12 +39,30 @@ void AddUse(Op& op, Block* block, const void* ptr, std::size_t bytes, bool write
   op.uses.push_back({block, first, first + bytes, writes});
 }
 
-Error LocateOnCurrent(const Call& call, const void* ptr, std::size_t bytes, Block*& found,
-                      bool or_peer = false) {
+bool OfAnother(const Block* block) { return OnDevice(block) && block->device != CurrentDevice(); }
+
+Error LocateOnCurrent(const Call& call, const void* ptr, std::size_t bytes, Block*& found) {
   const Error error = machine().Locate(call, ptr, bytes, found);
-  if (error == kSuccess && OnDevice(found) && found->device != CurrentDevice() && !or_peer)
+  if (error == kSuccess && OfAnother(found))
     return machine().Misuse(call, "memory of another device, made by " + found->made.text());
   return error;
+}
+/// A source may be a peer's memory: of a pool that is open to the device, or any other, which goes by way of
+/// the host where the device has no access.
+Error LocateSource(const Call& call, const void* ptr, std::size_t bytes, Block*& found) {
+  const Error error = machine().Locate(call, ptr, bytes, found);
+  if (error != kSuccess || !OfAnother(found)) return error;
+  const int here = CurrentDevice();
+  const auto misuse = [&](const char* what) {
+    return machine().Misuse(call, what + (", made by " + found->made.text()));
+  };
+  if (!machine().Peers(here, found->device)) return misuse("memory of another device");
+  const Machine::DeviceState& peer = machine().devices[static_cast<std::size_t>(found->device)];
+  if (std::string_view(found->made.name) != "MallocAsync")
+    machine().report.staged_copies += machine().Current().readable.contains(found->device) ? 0 : 1;
+  else if (!peer.pool_readers.contains(here))
+    return misuse("a peer's memory, of a pool that is not open to this device");
+  return kSuccess;
 }
 
 }  // namespace
@@ -56,7 +75,7 @@ SimRuntime::Error SimRuntime::MemcpyAsync(void* dst, const void* src, std::size_
     if (bytes == 0 && machine().options.zero_bytes) return kSuccess;
     Block *to = nullptr, *from = nullptr;
     if (const Error error = LocateOnCurrent(call, dst, bytes, to)) return error;
-    if (const Error error = LocateOnCurrent(call, src, bytes, from, machine().options.peers)) return error;
+    if (const Error error = LocateSource(call, src, bytes, from)) return error;
     if (!Fits(to, from, direction)) return machine().Misuse(call, "wrong direction");
     if (Overlap(dst, src, bytes)) return machine().Misuse(call, "source and destination overlap");
     ++machine().report.copies;

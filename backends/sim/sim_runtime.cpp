@@ -80,8 +80,8 @@ SimRuntime::Error SimRuntime::Describe(int index, DeviceProperties& properties) 
     properties.wavefront = options.wavefront;
     properties.memory_pools = options.memory_pools;
     properties.unified = machine().Unified(index);
-    for (int peer = 0; options.peers && peer < options.devices; ++peer)
-      if (peer != index && !machine().Unified(peer)) properties.peers.push_back(peer);
+    for (int peer = 0; peer < options.devices; ++peer)
+      if (machine().Peers(index, peer)) properties.peers.push_back(peer);
     properties.main_stream = StreamHandle{Machine::kMainHandle};
     properties.thread_stream = kPerThreadStream;
     properties.launch = LaunchHostCode;
@@ -121,6 +121,29 @@ SimRuntime::Error SimRuntime::MallocManaged(void** ptr, std::size_t bytes) {
 }
 SimRuntime::Error SimRuntime::KeepFreedMemory(int) { return kSuccess; }
 SimRuntime::Error SimRuntime::GiveUpFreedMemory(int) { return kSuccess; }
+SimRuntime::Error SimRuntime::OpenPool(int index, int reader) {
+  return Enter("MemPoolSetAccess", Faults::kEither, [&](const Call& call, Lock&) {
+    if (!machine().options.memory_pools) return machine().Misuse(call, "no memory pools", kNotSupported);
+    if (!machine().Peers(reader, index)) return machine().Misuse(call, "no peer", kInvalidDevice);
+    if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
+    machine().devices[static_cast<std::size_t>(index)].pool_readers.insert(reader);
+    return kSuccess;
+  });
+}
+SimRuntime::Error SimRuntime::DeviceEnablePeerAccess(int peer) {
+  return Enter(__func__, Faults::kQuery, [&](const Call& call, Lock&) {
+    if (!machine().Peers(CurrentDevice(), peer)) return machine().Misuse(call, "no peer", kInvalidDevice);
+    if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
+    machine().devices[static_cast<std::size_t>(peer)].context = true;
+    return machine().Current().readable.insert(peer).second ? kSuccess : kPeerAccessAlreadyEnabled;
+  });
+}
+SimRuntime::Error SimRuntime::PointerGetDevice(int* index, const void* ptr) {
+  return Enter("PointerGetAttributes", Faults::kQuery, [&](const Call&, Lock&) {
+    if (const Block* const block = machine().memory.Find(ptr); block != nullptr) *index = block->device;
+    return kSuccess;
+  });
+}
 SimRuntime::Error SimRuntime::FreeAsync(void* ptr, Stream on) {
   return Enter(__func__, Faults::kGivesBack, [&](const Call& call, Lock&) {
     if (!machine().options.memory_pools) return machine().Misuse(call, "no memory pools", kNotSupported);

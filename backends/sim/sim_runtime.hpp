@@ -16,6 +16,7 @@ struct SimRuntime {
     kOutOfMemory = 2,
     kInvalidDevice = 101,
     kInvalidHandle = 400,
+    kPeerAccessAlreadyEnabled = 704,
     kLaunchFailed = 719,  ///< sticky: a kernel threw
     kNotReady = 600,      ///< no error: work is still queued
     kNotPermitted = 800,  ///< a kernel called the runtime
@@ -48,6 +49,9 @@ struct SimRuntime {
   static Error MallocManaged(void** ptr, std::size_t bytes);
   static Error KeepFreedMemory(int index);    ///< it keeps nothing
   static Error GiveUpFreedMemory(int index);  ///< likewise
+  static Error OpenPool(int index, int reader);
+  static Error DeviceEnablePeerAccess(int peer);
+  static Error PointerGetDevice(int* index, const void* ptr);
   static Error FreeAsync(void* ptr, Stream on);
   static Error FreeHost(void* ptr);  ///< at once: waits for nothing
   static Error Free(void* ptr);      ///< at once: waits for nothing

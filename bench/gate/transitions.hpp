@@ -54,4 +54,23 @@ inline std::vector<Transition> CountTransitions(Device& first, Device& second) {
   };
 }
 
+/// The same for a memory of `first` that is accessed on `second` too, its peer.
+inline std::vector<Transition> CountPeerTransitions(Device& first, Device& second) {
+  SyncedMemory memory(4096, first);
+  const Stream here = Stream::Main(first), there = Stream::Main(second);
+  const auto write = [&](const Stream& on) { return [&] { memory.mutable_gpu_data(on); }; };
+  const auto read = [&](const Stream& on) { return [&] { memory.gpu_data(on); }; };
+  const auto read_by_both = [&] {
+    memory.mutable_gpu_data(here);
+    memory.gpu_data(there);
+  };
+  return {
+      {"read on a second GPU of bytes that the first has written", CallsOf(write(here), read(there))},
+      {"the same once more", CallsOf(read_by_both, read(there))},
+      {"write on the first GPU after a read on the second", CallsOf(read_by_both, write(here))},
+      {"host read of bytes that the second GPU has written",
+       CallsOf(write(there), [&] { memory.cpu_data(); })},
+  };
+}
+
 }  // namespace ferry::bench

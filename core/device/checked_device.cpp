@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/checked_device.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "core/device/name.hpp"
 #include "ferry/log.hpp"
 
 namespace ferry {
@@ -25,9 +29,30 @@ void NoteOrUnmake(std::mutex& mutex, Note note, Unmake unmake) {
 
 void LogError(const std::exception& error) noexcept { Log(LogLevel::kError, error.what()); }
 
+/// The checked devices that there are. Never destroyed: devices may be, until the very end.
+struct All {
+  std::mutex mutex;
+  std::vector<CheckedDevice*> devices;
+  static All& instance() {
+    static auto* const all = new All;
+    return *all;
+  }
+};
+
 }  // namespace
 
+CheckedDevice::CheckedDevice(std::unique_ptr<Device> next) : ForwardingDevice(std::move(next)) {
+  All& all = All::instance();
+  const std::lock_guard lock(all.mutex);
+  all.devices.push_back(this);
+}
+
 CheckedDevice::~CheckedDevice() {
+  {
+    All& all = All::instance();
+    const std::lock_guard lock(all.mutex);
+    std::erase(all.devices, this);
+  }
   if (blocks_.empty() && streams_.empty() && events_.empty()) return;
   try {
     Require(false, "destructor",
@@ -82,10 +107,12 @@ void CheckedDevice::Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
 
 void CheckedDevice::RequireCopy(const char* call, CopyKind kind, void* dst, const void* src,
                                 std::size_t bytes, StreamHandle on) {
-  const auto wrong = [](bool host) { return host ? MemoryKind::kDevice : MemoryKind::kPinnedHost; };
   RequireStream(call, on);
-  RequireRange(call, "dst", dst, bytes, wrong(kind == CopyKind::kDeviceToHost));
-  RequireRange(call, "src", src, bytes, wrong(kind == CopyKind::kHostToDevice));
+  RequireRange(call, "dst", dst, bytes, kind == CopyKind::kDeviceToHost ? Role::kHost : Role::kDevice);
+  RequireRange(call, "src", src, bytes,
+               kind == CopyKind::kHostToDevice   ? Role::kHost
+               : kind == CopyKind::kDeviceToHost ? Role::kDevice
+                                                 : Role::kSource);
 }
 
 void CheckedDevice::Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) {
@@ -95,7 +122,7 @@ void CheckedDevice::Copy(CopyKind kind, void* dst, const void* src, std::size_t 
 
 void CheckedDevice::Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) {
   RequireStream("Fill", on);
-  RequireRange("Fill", "dst", dst, bytes, MemoryKind::kPinnedHost);
+  RequireRange("Fill", "dst", dst, bytes, Role::kDevice);
   next().Fill(dst, value, bytes, on);
 }
 
@@ -149,11 +176,7 @@ void CheckedDevice::Release(EventHandle event) noexcept try {
 
 void CheckedDevice::StreamWait(StreamHandle on, EventHandle event) {
   RequireStream("StreamWait", on);
-  {
-    const std::lock_guard lock(mutex_);
-    Require(std::find(released_.begin(), released_.end(), event) == released_.end(), "StreamWait",
-            "the event was released");
-  }
+  RequireWaitable("StreamWait", event);
   next().StreamWait(on, event);
 }
 
@@ -206,23 +229,82 @@ void CheckedDevice::RequireKnown(const char* call, EventHandle event) {
   Require(events_.contains(event), call, "not an event of this device, or released before");
 }
 
+/// Of all devices of the backend; an event that none of them knows may be of one that is not checked.
+void CheckedDevice::RequireWaitable(const char* call, EventHandle event) {
+  bool known = false, released = false;
+  std::string foreign;
+  const auto ask = [&](CheckedDevice& device) {
+    const std::lock_guard lock(device.mutex_);
+    const auto& old = device.released_;
+    const bool its = device.events_.contains(event);
+    if (SameBackend(*this, device)) {
+      known |= its;
+      released |= std::find(old.begin(), old.end(), event) != old.end();
+    } else if (its) {
+      foreign = "an event of " + Name(device) + ", for which no stream of " + Name(*this) + " can wait";
+    }
+  };
+  ask(*this);
+  if (known) return;
+  ForOthers(ask);
+  if (known) return;
+  Require(!released, call, "the event was released");
+  Require(foreign.empty(), call, foreign.c_str());
+}
+
+std::optional<CheckedDevice::Found> CheckedDevice::Find(const void* ptr) {
+  const auto address = reinterpret_cast<std::uintptr_t>(ptr);
+  const std::lock_guard lock(mutex_);
+  auto it = blocks_.upper_bound(address);
+  if (it == blocks_.begin()) return std::nullopt;
+  --it;
+  const std::size_t offset = address - it->first;
+  if (offset >= it->second.bytes) return std::nullopt;
+  return Found{it->second.kind, it->second.bytes - offset};
+}
+
+bool CheckedDevice::SameGpu(const Device& other) const {
+  return SameBackend(*this, other) && properties().index == other.properties().index;
+}
+
 void CheckedDevice::RequireRange(const char* call, const char* which, const void* ptr, std::size_t bytes,
-                                 MemoryKind wrong) {
+                                 Role role) {
   const std::string name = which;
   if (ptr == nullptr) {
     misuse_count_.fetch_add(1, std::memory_order_relaxed);
     throw std::invalid_argument(std::string("Device::") + call + ": " + name + " is null");
   }
   Require(bytes != 0, call, "no bytes");
-  const auto address = reinterpret_cast<std::uintptr_t>(ptr);
-  const std::lock_guard lock(mutex_);
-  auto it = blocks_.upper_bound(address);
-  if (it == blocks_.begin()) return;
-  --it;
-  const std::size_t offset = address - it->first;
-  if (offset >= it->second.bytes) return;
-  Require(bytes <= it->second.bytes - offset, call, (name + " ends outside its block").c_str());
-  Require(it->second.kind != wrong, call, (name + " is memory of the wrong kind").c_str());
+  std::string owner;  // another device that has it, where this one has not
+  bool peer = false;
+  auto found = Find(ptr);
+  if (!found)
+    ForOthers([&](CheckedDevice& other) {
+      const auto its = found ? std::nullopt : other.Find(ptr);
+      if (!its) return;
+      found = its;
+      const auto& peers = properties().peers;
+      peer = SameBackend(*this, other) &&
+             std::find(peers.begin(), peers.end(), other.properties().index) != peers.end();
+      if (!SameGpu(other)) owner = Name(other);
+    });
+  if (!found) return;
+  Require(bytes <= found->room, call, (name + " ends outside its block").c_str());
+  if (!owner.empty() && found->kind == MemoryKind::kDevice) {
+    const std::string its = name + " is memory of " + owner;
+    Require(role == Role::kSource, call, its.c_str());
+    Require(peer, call, (its + ", which is no peer of " + Name(*this)).c_str());
+  }
+  const MemoryKind wrong = role == Role::kHost ? MemoryKind::kDevice : MemoryKind::kPinnedHost;
+  Require(found->kind != wrong, call, (name + " is memory of the wrong kind").c_str());
+}
+
+template <class Each>
+void CheckedDevice::ForOthers(Each each) {
+  All& all = All::instance();
+  const std::lock_guard lock(all.mutex);
+  for (CheckedDevice* const device : all.devices)
+    if (device != this) each(*device);
 }
 
 }  // namespace ferry

@@ -262,9 +262,15 @@ void SyncedMemory::Abandon(Buffer& buffer, const Stream& on) noexcept try {
                               (buffer.deleter ? ": their deleter is not called" : ""));
     return;
   }
-  auto users = buffer.uses.Streams();
-  users.insert(users.begin(), on.handle());
-  buffer.device->Abandon(buffer.kind, buffer.ptr, buffer.allocated, users);
+  auto users = buffer.uses.StreamsOf(*buffer.device);
+  if (!users) {  // a device knows nothing of another one's streams
+    Log(LogLevel::kError, Named() +
+                              " ends while another device's stream under graph capture may still read " +
+                              std::to_string(buffer.allocated) + " bytes: they are not given back");
+    return;
+  }
+  users->insert(users->begin(), on.handle());
+  buffer.device->Abandon(buffer.kind, buffer.ptr, buffer.allocated, *users);
 } catch (const std::bad_alloc&) {  // the block is lost, which harms nobody else
 }
 

@@ -60,7 +60,9 @@ bool Ended(const Use& use, Wait wait) noexcept {
   } catch (...) {
   }
   try {
-    if (const auto stream = use.on.Alive())
+    if (use.point)
+      use.point->HostWait();
+    else if (const auto stream = use.on.Alive())
       stream->Synchronize();
     else if (const auto point = use.on.LastPoint())
       point->HostWait();
@@ -361,10 +363,12 @@ void UseList::EndBeforeHost() {
   uses_.Reset();
 }
 
-std::vector<StreamHandle> UseList::Streams() const {
+std::optional<std::vector<StreamHandle>> UseList::StreamsOf(const Device& device) const {
   std::vector<StreamHandle> streams;
-  for (const Use& use : All())
+  for (const Use& use : All()) {
+    if (&use.on.device() != &device) return std::nullopt;
     if (const auto stream = use.on.Alive()) streams.push_back(stream->handle());
+  }
   return streams;
 }
 

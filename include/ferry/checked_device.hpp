@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -16,17 +17,20 @@
 namespace ferry {
 
 /// Asserts the preconditions of Device: pointers, sizes, kinds and handles are what this device gave out, and
-/// copies and fills that begin in one of its blocks end there. Memory and streams that it does not know may
-/// be somebody else's, and pass. So does the handle of a stream that was destroyed: vendors give it out
-/// again, perhaps to somebody who lends the new stream. The simulated GPU knows which streams there are, and
-/// reports the others (decision 0014).
+/// copies and fills that begin in one of its blocks end there. What another checked device gave out is known,
+/// too: its pinned and managed memory, a peer's memory as the source of a copy between devices, and the
+/// events of its backend pass, and nothing else of it. Memory, streams and other devices' events that no
+/// checked device knows may be somebody else's, and pass. So does the handle of a stream that was destroyed:
+/// vendors give it out again, perhaps to somebody who lends the new stream. The simulated GPU knows which
+/// streams there are, and reports the others (decision 0014).
 ///
 /// Misuse is counted and not passed on. A call that may throw then throws std::logic_error, which names the
 /// call (std::invalid_argument for a null pointer); one that may not logs the same text as an error, and so
 /// does the destructor for what was not given back.
 class CheckedDevice final : public ForwardingDevice {
  public:
-  using ForwardingDevice::ForwardingDevice;
+  /// Throws std::invalid_argument for no device.
+  explicit CheckedDevice(std::unique_ptr<Device> next);
   ~CheckedDevice() override;
 
   std::int64_t misuse_count() const noexcept { return misuse_count_.load(std::memory_order_relaxed); }
@@ -54,6 +58,13 @@ class CheckedDevice final : public ForwardingDevice {
     MemoryKind kind;
     std::size_t bytes;
   };
+  /// Where a pointer is to.
+  struct Found {
+    MemoryKind kind;
+    std::size_t room;  ///< from there to the end of its block, in bytes
+  };
+  /// Which memory a call means. kSource is this device's, or a peer's.
+  enum class Role : std::uint8_t { kHost, kDevice, kSource };
 
   void Require(bool kept, const char* call, const char* broken);
   void RequireBlock(const char* call, MemoryKind kind, void* ptr, std::size_t bytes);
@@ -62,8 +73,13 @@ class CheckedDevice final : public ForwardingDevice {
   void RequireStream(const char* call, StreamHandle stream);
   void NoteEvent(EventHandle event);
   void RequireKnown(const char* call, EventHandle event);
-  void RequireRange(const char* call, const char* which, const void* ptr, std::size_t bytes,
-                    MemoryKind wrong);
+  void RequireWaitable(const char* call, EventHandle event);
+  void RequireRange(const char* call, const char* which, const void* ptr, std::size_t bytes, Role role);
+  std::optional<Found> Find(const void* ptr);
+  bool SameGpu(const Device& other) const;
+  /// Calls each(device) for the other checked devices that there are.
+  template <class Each>
+  void ForOthers(Each each);
 
   std::mutex mutex_;  ///< guards what follows; open while the next device is at work
   std::map<std::uintptr_t, Block> blocks_;

@@ -23,7 +23,7 @@ namespace ferry::sim {
 inline constexpr std::string_view kCalls[] = {
     "GetDevice", "SetDevice", "DeviceSynchronize", "ContextIsActive", "Describe",
     "Malloc", "MallocAsync", "MallocHost", "MallocManaged", "Free", "FreeAsync", "FreeHost",
-    "MemcpyAsync", "MemsetAsync", "Launch",
+    "MemcpyAsync", "MemsetAsync", "Launch", "MemPoolSetAccess", "DeviceEnablePeerAccess", "PointerGetAttributes",
     "StreamCreate", "CreateBlockingStream", "StreamDestroy", "StreamQuery", "StreamSynchronize",
     "StreamWaitEvent", "StreamIsCapturing", "ThreadExchangeStreamCaptureMode", "BeginCapture", "EndCapture",
     "EventCreate", "EventDestroy", "EventRecord", "EventSynchronize", "EventQuery"};
@@ -44,7 +44,8 @@ struct Options {
   std::size_t pinned_memory = 0;  ///< of the host, in bytes; 0: as much as this machine has
   bool unified = false;
   int unified_devices = 0;  ///< else, how many of the devices are unified: the last ones
-  bool peers = true;        ///< copies can read the memory of another device that is not unified
+  bool peers =
+      true;  ///< copies can read the memory of another device that is not unified, once it has access
   /// Pageable memory is copied like pinned, as CUDA's words permit. Else a copy has read its pageable source,
   /// or written its pageable destination, when it returns.
   bool pageable_late = false;
@@ -80,7 +81,7 @@ struct Options {
   long fail_at = 0;  ///< the n-th call that counts fails, counted from 1; 0: none
   /// Which calls count: those of one name, of kCalls; "allocation": those that allocate; "any": all; and if
   /// empty all except those that give back (Free*, *Destroy) or ask (GetDevice, SetDevice, Describe,
-  /// StreamIsCapturing, EventQuery), launches and captures.
+  /// StreamIsCapturing, EventQuery, PointerGetAttributes), launches, captures and DeviceEnablePeerAccess.
   std::string fail_call = {};
   bool fail_late = false;     ///< the failing call, or launch, has done its work, as when a vendor reports an
                               ///< older error; not of calls that make something: nobody could give that back
@@ -95,6 +96,9 @@ struct Report {
   long faults = 0;                         ///< calls that Options::fail_at has made fail
   long captured = 0;                       ///< kernels that a capture has taken, and that do not run
   long copies = 0;
+  /// Of these, copies of a peer's memory that the device had no access to, which a vendor makes by way of the
+  /// host.
+  long staged_copies = 0;
   long host_waits = 0;
   long runtime_calls = 0;  ///< of any kind
   int contexts = 0;        ///< GPUs that were used or made current, each of which would hold memory for that

@@ -20,9 +20,6 @@ using namespace ferry::simulated;
 
 const Session session({.zero_bytes = true, .refuses_as_invalid = true, .capture_spreads = true});
 
-/// What frees do with the memory of each GPU's pool. A pool's handle is the address of its own.
-std::uint64_t thresholds[2] = {};
-
 cudaError_t Describe(int device, ferry::DeviceProperties& properties) {
   return Give(SimRuntime::Describe(device, properties));
 }
@@ -52,25 +49,14 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return *value = its.memory_pools, error;
 }
 
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  ferry::DeviceProperties its;
-  if (const auto error = Describe(device, its); error != cudaSuccess) return error;
-  if (!its.memory_pools) return cudaErrorNotSupported;
-  return *pool = reinterpret_cast<cudaMemPool_t>(&thresholds[device]), cudaSuccess;
-}
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   Expect(attribute == cudaMemPoolAttrReleaseThreshold, __func__);
-  std::memcpy(pool, value, sizeof *thresholds);
+  std::memcpy(&reinterpret_cast<Pool*>(pool)->threshold, value, sizeof(Pool::threshold));
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   Expect(attribute == cudaMemPoolAttrReleaseThreshold, __func__);
-  std::memcpy(value, pool, sizeof *thresholds);
-  return cudaSuccess;
-}
-
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t kept) {
-  Expect(kept == 0, __func__);
+  std::memcpy(value, &reinterpret_cast<Pool*>(pool)->threshold, sizeof(Pool::threshold));
   return cudaSuccess;
 }
 

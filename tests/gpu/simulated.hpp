@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,14 +21,17 @@ namespace ferry::simulated {
 
 using sim::SimRuntime;
 
-/// The machine of this program: two GPUs as their vendor makes them, or by the environment variable
+inline constexpr int kGpus = 3;
+
+/// The machine of this program: GPUs as their vendor makes them, or by the environment variable
 /// FERRY_SIMULATED others. A misuse or a leak that is seen at the end makes the program fail.
 class Session {
  public:
   explicit Session(sim::Options options) {
     const char* const value = std::getenv("FERRY_SIMULATED");
     const std::string_view machine = value == nullptr ? "" : value;
-    options.devices = 2;
+    options.devices = kGpus;
+    options.peers = machine != "without_peers";
     options.unified = machine == "unified";
     options.memory_pools = machine != "without_pools";
     sim::Reset(options);
@@ -95,6 +99,29 @@ inline SimRuntime::Error DeviceByPciId(int* device, const char* id) {
 }
 inline SimRuntime::Error Count(int* count) {
   return *count = sim::Machine::The().device_count(), SimRuntime::kSuccess;
+}
+
+inline SimRuntime::Error CanAccessPeer(int* can, int device, int peer) {
+  DeviceProperties its;
+  const auto error = SimRuntime::Describe(device, its);
+  *can = std::find(its.peers.begin(), its.peers.end(), peer) != its.peers.end();
+  return error;
+}
+
+/// A GPU's memory pool; its handle is the address.
+struct Pool {
+  int device;
+  std::uint64_t threshold;  ///< what is freed beyond it goes back to the system
+};
+inline Pool pools[kGpus] = {{0, 0}, {1, 0}, {2, 0}};
+
+template <class VendorPool>
+SimRuntime::Error GetPool(VendorPool* pool, int device) {
+  DeviceProperties its;
+  if (const auto error = SimRuntime::Describe(device, its); error != SimRuntime::kSuccess) return error;
+  if (!its.memory_pools) return SimRuntime::kNotSupported;
+  *pool = reinterpret_cast<VendorPool>(&pools[device]);
+  return SimRuntime::kSuccess;
 }
 
 /// The number of the error that `work` throws.

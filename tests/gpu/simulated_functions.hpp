@@ -41,6 +41,31 @@ FERRY_VENDOR(Error_t) FERRY_VENDOR(DeviceGetByPCIBusId)(int* device, const char*
   return Give(simulated::DeviceByPciId(device, id));
 }
 
+FERRY_VENDOR(Error_t) FERRY_VENDOR(DeviceCanAccessPeer)(int* can, int device, int peer) {
+  return Give(simulated::CanAccessPeer(can, device, peer));
+}
+FERRY_VENDOR(Error_t) FERRY_VENDOR(DeviceEnablePeerAccess)(int peer, unsigned flags) {
+  simulated::Expect(flags == 0, __func__);
+  return Give(SimRuntime::DeviceEnablePeerAccess(peer));
+}
+
+FERRY_VENDOR(Error_t) FERRY_VENDOR(DeviceGetMemPool)(FERRY_VENDOR(MemPool_t) * pool, int device) {
+  return Give(simulated::GetPool(pool, device));
+}
+FERRY_VENDOR(Error_t) FERRY_VENDOR(MemPoolTrimTo)(FERRY_VENDOR(MemPool_t), std::size_t kept) {
+  simulated::Expect(kept == 0, __func__);
+  return FERRY_VENDOR(Success);
+}
+FERRY_VENDOR(Error_t)
+FERRY_VENDOR(MemPoolSetAccess)
+(FERRY_VENDOR(MemPool_t) pool, const FERRY_VENDOR(MemAccessDesc) * access, std::size_t count) {
+  simulated::Expect(count == 1 && access->location.type == FERRY_VENDOR(MemLocationTypeDevice) &&
+                        access->flags == FERRY_VENDOR(MemAccessFlagsProtReadWrite),
+                    __func__);
+  const int device = reinterpret_cast<const simulated::Pool*>(pool)->device;
+  return Give(SimRuntime::OpenPool(device, access->location.id));
+}
+
 FERRY_VENDOR(Error_t) FERRY_VENDOR(Malloc)(void** ptr, std::size_t bytes) {
   return Give(SimRuntime::Malloc(ptr, bytes));
 }

@@ -2,6 +2,8 @@
 // What can only be compared where the vendor's functions are made of the simulated GPU.
 #include "backends/sim/sim_runtime.hpp"
 #include "ferry/error.hpp"
+#include "ferry/sim.hpp"
+#include "ferry/synced_memory.hpp"
 #include "tests/gpu/gpus.hpp"
 
 namespace ferry::testing {
@@ -21,6 +23,7 @@ TEST_CASE("A GPU is described as it is") {
     CHECK(said.memory == its.memory);
     CHECK(said.wavefront == its.wavefront);
     CHECK(said.memory_pools == its.memory_pools);
+    CHECK(said.peers == its.peers);
     CHECK(said.unified == (its.unified && vendor::kSaysUnified));
     if (!its.architecture.empty()) CHECK(said.architecture == its.architecture);
   }
@@ -31,6 +34,18 @@ TEST_CASE("A call that failed leaves no last error behind") {
   const StreamHandle main = device->properties().main_stream;
   CHECK_THROWS_AS(device->Allocate(MemoryKind::kDevice, 2 * device->properties().memory, main), OutOfMemory);
   CHECK(SimRuntime::GetLastError() == SimRuntime::kSuccess);
+}
+
+TEST_CASE("A peer's memory is copied directly, never by way of the host") {
+  const auto first = MakeDevice(NameOf(0)), second = MakeDevice(NameOf(1));
+  if (second->properties().peers.empty()) return;
+  const Stream here = Stream::Main(*first), there = Stream::Main(*second);
+  SyncedMemory memory(1000, *first);
+  first->Fill(memory.overwrite_gpu_data(here), std::byte{1}, 1000, here.handle());
+  const long copies = sim::Inspect().copies;
+  memory.gpu_data(there);
+  CHECK(sim::Inspect().copies == copies + 1);
+  CHECK(sim::Inspect().staged_copies == 0);
 }
 
 }  // namespace

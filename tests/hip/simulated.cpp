@@ -50,12 +50,6 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
   return *value = its.memory_pools, error;
 }
 
-hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int) { return *pool = {}, hipSuccess; }
-hipError_t hipMemPoolTrimTo(hipMemPool_t, std::size_t kept) {
-  Expect(kept == 0, __func__);
-  return hipSuccess;
-}
-
 hipError_t hipHostMalloc(void** ptr, std::size_t bytes, unsigned flags) {
   Expect(flags == hipHostMallocDefault, __func__);
   return Give(SimRuntime::MallocHost(ptr, bytes));

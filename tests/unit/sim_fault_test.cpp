@@ -102,6 +102,11 @@ void CallEverything() {
       attempt([&] { device.Fill(block, {}, kBytes, main.handle()); });
       char host[kBytes] = {};
       attempt([&] { device.Copy(CopyKind::kHostToDevice, block, host, kBytes, main.handle()); });
+      attempt([&] {
+        void* const far = second.Allocate(MemoryKind::kDevice, kBytes, main.handle());
+        attempt([&] { device.Copy(CopyKind::kDeviceToDevice, block, far, kBytes, main.handle()); });
+        second.Deallocate(MemoryKind::kDevice, far, kBytes, main.handle());
+      });
       device.Deallocate(MemoryKind::kDevice, block, kBytes, main.handle());
     });
     attempt([&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Memory on several devices: where bytes come from, and how a device's memory is given back.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstring>
@@ -136,6 +137,31 @@ TEST_CASE("a release while a stream that uses the bytes is under capture changes
   CHECK(memory.head() == SyncedMemory::SYNCED);
   sim::EndCapture(s);
   CHECK(memory.gpu_data(s) == ptr);
+}
+
+TEST_CASE("a block that a captured stream of another device may still read is not given back") {
+  for (const bool known : {true, false}) {  // the point right after the copy
+    Devices devices({.order = sim::Order::kLate,
+                     .capture_spreads = true,
+                     .fail_at = known ? 0 : 2,
+                     .fail_call = "EventRecord"});
+    {
+      SyncedMemory memory(kBytes, *devices.device[0], "weights");
+      Fill(memory, devices.Main(0), 7);
+      memory.gpu_data(devices.Main(1));
+      CHECK(sim::Inspect().faults == (known ? 0 : 1));
+      sim::BeginCapture(Stream(*devices.device[1]));
+    }
+    SyncedMemory again(kBytes, *devices.device[0]);
+    Fill(again, devices.Main(0), 8);
+    CHECK(Sees(again, devices.Main(0)) == 8);
+    sim::Drain();
+    const auto leaks = sim::Inspect().leaks;
+    const auto blocks = std::count_if(leaks.begin(), leaks.end(), [](const std::string& leak) {
+      return leak.find("bytes") != std::string::npos;
+    });
+    CHECK(blocks == 1 + 1 + (known ? 0 : 1));  // of `again`; of the captured device, until that has ended
+  }
 }
 
 /// Puts back the handler that there was.

@@ -75,8 +75,9 @@ class UseList {
   /// driver that is gone. Returns false where uses are left: their streams are under graph capture.
   bool TryEndBefore(const Stream& on) noexcept;
   bool TryEndBeforeHost() noexcept;
-  /// Of the uses that there are, as far as the streams have not ended.
-  std::vector<StreamHandle> Streams() const;
+  /// Of the uses that there are, as far as the streams have not ended. Nothing where one of them is another
+  /// device's: its handle may be that of one of this device's.
+  std::optional<std::vector<StreamHandle>> StreamsOf(const Device& device) const;
 
  private:
   using Uses = std::vector<Use>;  ///< the write, if there is one, then the reads since, by stream

@@ -4,6 +4,13 @@
 CUDA = "backends/cuda/cuda_runtime.hpp"
 
 MUTATIONS = [
+    (CUDA, "return cudaDeviceEnablePeerAccess(peer, 0);", "return peer < 0 ? cudaErrorInvalidDevice : cudaSuccess;",
+     "CUDA copies a peer's memory by way of the host"),
+    (CUDA, "return cudaMemPoolSetAccess(pool, &access, 1);", "return cudaSuccess;", "CUDA's pools stay closed to peers"),
+    (CUDA, "access.location.id = reader;", "access.location.id = index;", "CUDA's pools are opened to their own device"),
+    (CUDA, "    if (can != 0) properties.peers.push_back(peer);\n", "", "CUDA's devices have no peers"),
+    (CUDA, "    if (can != 0) properties.peers", "    properties.peers", "CUDA's devices are all peers, themselves among them"),
+    (CUDA, "*index = attributes.device;", "(void)index;", "nobody knows whose memory CUDA has made"),
     (CUDA, "kHostToDevice = cudaMemcpyHostToDevice", "kHostToDevice = cudaMemcpyDeviceToHost",
      "CUDA copies to the device as if to the host"),
     (CUDA, "kDeviceToHost = cudaMemcpyDeviceToHost", "kDeviceToHost = cudaMemcpyDefault",

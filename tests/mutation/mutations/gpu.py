@@ -8,7 +8,23 @@ KEPT = "backends/gpu/kept_blocks.hpp"
 QUEUES = "backends/gpu/queues.hpp"
 DESCRIBE = "backends/gpu/describe.hpp"
 
+PEERS = "backends/gpu/open_peers.hpp"
+
 MUTATIONS = [
+    (GPU, "    if (kind == CopyKind::kDeviceToDevice) peers_.OpenFor(src);\n", "", "a peer's memory is copied without access to it"),
+    (PEERS, "    Ignore<Runtime>(Runtime::DeviceEnablePeerAccess(peer));", "    (void)", "a peer's memory goes by way of the host"),
+    (PEERS, "    Ignore<Runtime>(Runtime::DeviceEnablePeerAccess(peer));", "    Check<Runtime>(\"\", Runtime::DeviceEnablePeerAccess(peer));",
+     "access that the program has enabled before is an error"),
+    (PEERS, "      Check<Runtime>(\"MemPoolSetAccess\", Runtime::OpenPool(peer, index_), peer);", "      (void)peer;",
+     "a peer's pool stays closed"),
+    (PEERS, "Runtime::OpenPool(peer, index_), peer);", "Runtime::OpenPool(index_, peer), peer);", "the reader's pool is opened to the peer"),
+    (PEERS, "    if (Describe<Runtime>(peer).memory_pools)\n", "", "a pool that is not there is opened"),
+    (PEERS, "    const RelaxedCapture<Runtime> relaxed;\n", "", "the first copy of a peer's memory ends a capture elsewhere"),
+    (PEERS, "    closed_.erase(closed);\n", "", "a peer is opened again by each copy"),
+    (PEERS, "    any_closed_.store(!closed_.empty(), std::memory_order_release);\n", "",
+     "copies ask whose memory it is when all peers are open"),
+    (PEERS, "    if (closed == closed_.end()) return;\n", "    if (closed == closed_.end()) return Open(owner);\n",
+     "a peer that is open is opened again"),
     (GPU, "                           : kind == CopyKind::kDeviceToHost ? Runtime::kDeviceToHost\n",
      "                           : kind == CopyKind::kDeviceToHost ? Runtime::kDeviceToDevice\n",
      "a copy to the host goes the wrong way"),

@@ -4,6 +4,13 @@
 HIP = "backends/hip/hip_runtime.hpp"
 
 MUTATIONS = [
+    (HIP, "return hipDeviceEnablePeerAccess(peer, 0);", "return peer < 0 ? hipErrorInvalidDevice : hipSuccess;",
+     "HIP copies a peer's memory by way of the host"),
+    (HIP, "return hipMemPoolSetAccess(pool, &access, 1);", "return hipSuccess;", "HIP's pools stay closed to peers"),
+    (HIP, "access.location.id = reader;", "access.location.id = index;", "HIP's pools are opened to their own device"),
+    (HIP, "    if (can != 0) properties.peers.push_back(peer);\n", "", "HIP's devices have no peers"),
+    (HIP, "    if (can != 0) properties.peers", "    properties.peers", "HIP's devices are all peers, themselves among them"),
+    (HIP, "*index = attributes.device;", "(void)index;", "nobody knows whose memory HIP has made"),
     (HIP, "kDeviceToHost = hipMemcpyDeviceToHost", "kDeviceToHost = hipMemcpyHostToDevice",
      "HIP copies to the host as if to the device"),
     (HIP, "kOutOfMemory = hipErrorOutOfMemory", "kOutOfMemory = hipErrorInvalidValue",

@@ -11,6 +11,22 @@ SIM = "backends/sim/sim.cpp"
 RUNTIME = "backends/sim/sim_runtime.cpp"
 
 MUTATIONS = [
+    # Peers.
+    (COPY, "  else if (!peer.pool_readers.contains(here))\n", "  else if (false)\n", "a peer reads a pool that is not open to it"),
+    (COPY, "readable.contains(found->device) ? 0 : 1;", "readable.contains(found->device) ? 0 : 0;",
+     "a copy that a vendor would stage is not counted"),
+    (COPY, "  if (!machine().Peers(here, found->device)) return misuse(\"memory of another device\");\n", "",
+     "memory of a device that is no peer is read"),
+    (RUNTIME, "    if (!machine().Peers(CurrentDevice(), peer)) return machine().Misuse(call, \"no peer\", kInvalidDevice);\n", "",
+     "access to a device that is no peer is enabled"),
+    (RUNTIME, "    if (!machine().Peers(reader, index)) return machine().Misuse(call, \"no peer\", kInvalidDevice);\n", "",
+     "a pool is opened to a device that is no peer"),
+    (RUNTIME, ".insert(peer).second ? kSuccess : kPeerAccessAlreadyEnabled;", ".insert(peer).second ? kSuccess : kSuccess;",
+     "access is enabled twice without a word"),
+    (MACHINE_H, "options.peers && reader != device && Has(device) && !Unified(device)", "reader != device && Has(device) && !Unified(device)",
+     "devices that are no peers are"),
+    (MACHINE_H, "Has(device) && !Unified(device)", "Has(device)", "a unified device is a peer"),
+    (MACHINE_H, "options.peers && reader != device &&", "options.peers &&", "a device is its own peer"),
     # Streams and handles.
     (SIM, "properties.launch != LaunchHostCode", "false", "a stream that is not simulated is taken for one that is"),
     (QUEUE, "  while (unfinished_.size() > kMostUnfinished) {", "  while (false) {",

@@ -79,6 +79,10 @@ struct texture;
 #undef cudaBindTexture2D
 #undef cudaGetTextureAlignmentOffset
 
+// The headers have these types, and not their values.
+inline constexpr auto hipMemLocationTypeDevice = cudaMemLocationTypeDevice;
+inline constexpr auto hipMemAccessFlagsProtReadWrite = cudaMemAccessFlagsProtReadWrite;
+
 #ifndef __CUDACC__  // the headers keep these for nvcc
 inline hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
   cudaStreamCaptureStatus its{};
