@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# How the library, a test and a benchmark are made.
+# How a library, a test and a benchmark are made.
 include_guard(GLOBAL)
 
 # The one language level and the one set of warnings of all that is built here.
@@ -10,20 +10,50 @@ function(ferry_compile_options target)
                                            $<$<BOOL:${FERRY_WERROR}>:-Werror>)
 endfunction()
 
-# The library; the folders of core/ and backends/ add their sources to it.
-function(ferry_add_library)
-  add_library(ferry)
-  add_library(ferry::ferry ALIAS ferry)
-  ferry_compile_options(ferry)
-  set_target_properties(ferry PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-                                         POSITION_INDEPENDENT_CODE ON)
+# ferry_add_library(<component> [<library>...]): ferry::<component>, which offers what the libraries do. The folders of
+# core/ and backends/ add its sources.
+function(ferry_add_library component)
+  set(target ferry_${component})
+  add_library(${target})
+  add_library(ferry::${component} ALIAS ${target})
+  ferry_compile_options(${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${component} VERSION ${PROJECT_VERSION}
+                                             SOVERSION ${PROJECT_VERSION_MAJOR} POSITION_INDEPENDENT_CODE ON
+                                             INSTALL_RPATH $<IF:$<PLATFORM_ID:Darwin>,@loader_path,$ORIGIN>)
   target_include_directories(
-    ferry
+    ${target}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> # headers
            $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> # generated headers, under ferry/ too
            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(ferry PUBLIC Threads::Threads)
+  target_link_libraries(${target} PUBLIC ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY FERRY_COMPONENTS ${component})
+endfunction()
+
+# The same for a component without code of its own.
+function(ferry_add_name component)
+  add_library(ferry_${component} INTERFACE)
+  add_library(ferry::${component} ALIAS ferry_${component})
+  set_target_properties(ferry_${component} PROPERTIES EXPORT_NAME ${component})
+  target_link_libraries(ferry_${component} INTERFACE ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY FERRY_COMPONENTS ${component})
+endfunction()
+
+# The components, each behind those that it needs. ferry::ferry is all that a program without kernels of its own uses.
+function(ferry_add_libraries)
+  set_property(GLOBAL PROPERTY FERRY_COMPONENTS "")
+  ferry_add_library(memory Threads::Threads)
+  set(all ferry_memory)
+  if(FERRY_KERNELS)
+    ferry_add_library(kernels ferry_memory)
+    ferry_add_name(kokkos ferry_kernels Kokkos::kokkos)
+    list(APPEND all ferry_kernels)
+  endif()
+  if(FERRY_PROTO)
+    ferry_add_library(proto ferry_memory protobuf::libprotobuf)
+    list(APPEND all ferry_proto)
+  endif()
+  ferry_add_name(ferry ${all})
 endfunction()
 
 # ferry_add_test(<name> SOURCES <file>... [LABELS <label>...] [LIBRARIES <library>...] [ARGS <argument>...])

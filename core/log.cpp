@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/log.hpp"
 
-#include <spdlog/logger.h>
-#include <spdlog/sinks/stdout_sinks.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <iterator>
-#include <memory>
 #include <mutex>
 #include <string>
 
@@ -18,12 +17,31 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kNames = {"trace", "debug", "info", "warning", "error", "off"};
 
+/// "2026-01-31 23:59:59.999", local time
+std::string Now() {
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const auto since = std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  std::tm parts{};
+  localtime_r(&seconds, &parts);
+  char text[80] = {};
+  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  std::snprintf(text + length, sizeof text - length, ".%03d", static_cast<int>(since % 1000));
+  return text;
+}
+
+/// One write a line, so that lines of several processes do not mix.
+void WriteToStderr(LogLevel at, std::string_view message) {
+  std::string line = '[' + Now() + "] [ferry] [" + std::string(kNames[static_cast<std::size_t>(at)]) + "] ";
+  line.append(message) += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 /// Never destroyed: global objects may log until the very end.
 struct State {
   std::atomic<LogLevel> level{LogLevel::kWarning};
   std::mutex mutex;
-  LogSink sink;  ///< empty: the logger
-  spdlog::logger logger{"ferry", std::make_shared<spdlog::sinks::stderr_sink_mt>()};
+  LogSink sink = WriteToStderr;
 
   State();
   void Write(LogLevel at, std::string_view message);
@@ -35,7 +53,6 @@ State& state() {
 }
 
 State::State() {
-  logger.set_level(spdlog::level::trace);               // what is dropped is our business
   const char* const wanted = std::getenv("FERRY_LOG");  // NOLINT(concurrency-mt-unsafe)
   if (wanted == nullptr || *wanted == '\0') return;
   const auto name = std::find(kNames.begin(), kNames.end(), wanted);
@@ -48,11 +65,7 @@ State::State() {
 
 void State::Write(LogLevel at, std::string_view message) {
   const std::lock_guard lock(mutex);
-  if (sink)
-    sink(at, message);
-  else
-    logger.log(static_cast<spdlog::level::level_enum>(at),
-               spdlog::string_view_t(message.data(), message.size()));
+  sink(at, message);
 }
 
 }  // namespace
@@ -61,6 +74,7 @@ LogLevel log_level() noexcept { return state().level.load(std::memory_order_rela
 void SetLogLevel(LogLevel level) noexcept { state().level.store(level, std::memory_order_relaxed); }
 
 void SetLogSink(LogSink sink) {
+  if (!sink) sink = WriteToStderr;
   const std::lock_guard lock(state().mutex);
   state().sink.swap(sink);
 }

@@ -96,9 +96,10 @@ std::string Text(const Backend& backend) {
 
 int main(int argc, char** argv) {
   const std::string_view option = argc > 1 ? argv[1] : "";
-  if (argc > 2 || (!option.empty() && option != "--json")) {
-    std::cerr << "usage: ferry-info [--json]\n";
-    return 2;
+  const bool help = argc == 2 && option == "--help";
+  if (help || argc > 2 || (!option.empty() && option != "--json")) {
+    (help ? std::cout : std::cerr) << "usage: ferry-info [--json]\n";
+    return help && std::cout.flush() ? 0 : 2;
   }
   if (option == "--json") {
     std::cout << "{\"backends\": " << Array(Backends(), [](const auto& backend) { return Json(backend); })

@@ -75,7 +75,10 @@ SimRuntime::Error SimRuntime::MemcpyAsync(void* dst, const void* src, std::size_
     if (bytes == 0 && machine().options.zero_bytes) return kSuccess;
     Block *to = nullptr, *from = nullptr;
     if (const Error error = LocateOnCurrent(call, dst, bytes, to)) return error;
-    if (const Error error = LocateSource(call, src, bytes, from)) return error;
+    const bool between = direction == kDeviceToDevice;
+    if (const Error error =
+            between ? LocateSource(call, src, bytes, from) : LocateOnCurrent(call, src, bytes, from))
+      return error;
     if (!Fits(to, from, direction)) return machine().Misuse(call, "wrong direction");
     if (Overlap(dst, src, bytes)) return machine().Misuse(call, "source and destination overlap");
     ++machine().report.copies;

@@ -40,7 +40,8 @@ void Count(const char* name, const Access& access) {
 }  // namespace
 
 int main() {
-  ferry::Device& device = ferry::GetDevice("host");  // as valgrind has no room for the simulated GPU's addresses
+  ferry::Device& device =
+      ferry::GetDevice("host");  // as valgrind has no room for the simulated GPU's addresses
   const ferry::Stream stream(device);
   SyncedMemory read(64, device), host(64, device), gpu(64, device);
   read.overwrite_cpu_data(), read.gpu_data(stream);

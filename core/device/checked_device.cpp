@@ -2,6 +2,9 @@
 #include "ferry/checked_device.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -41,7 +44,19 @@ struct All {
 
 }  // namespace
 
-CheckedDevice::CheckedDevice(std::unique_ptr<Device> next) : ForwardingDevice(std::move(next)) {
+struct CheckedDevice::Known {
+  struct Block {
+    MemoryKind kind;
+    std::size_t bytes;
+  };
+  std::map<std::uintptr_t, Block> blocks;
+  std::set<StreamHandle> streams;
+  std::set<EventHandle> events;
+  std::deque<EventHandle> released;
+};
+
+CheckedDevice::CheckedDevice(std::unique_ptr<Device> next)
+    : ForwardingDevice(std::move(next)), known_(std::make_unique<Known>()) {
   All& all = All::instance();
   const std::lock_guard lock(all.mutex);
   all.devices.push_back(this);
@@ -53,11 +68,11 @@ CheckedDevice::~CheckedDevice() {
     const std::lock_guard lock(all.mutex);
     std::erase(all.devices, this);
   }
-  if (blocks_.empty() && streams_.empty() && events_.empty()) return;
+  if (known_->blocks.empty() && known_->streams.empty() && known_->events.empty()) return;
   try {
     Require(false, "destructor",
-            (std::to_string(blocks_.size()) + " blocks, " + std::to_string(streams_.size()) +
-             " streams and " + std::to_string(events_.size()) + " events were not given back")
+            (std::to_string(known_->blocks.size()) + " blocks, " + std::to_string(known_->streams.size()) +
+             " streams and " + std::to_string(known_->events.size()) + " events were not given back")
                 .c_str());
   } catch (const std::exception& error) {
     LogError(error);
@@ -71,7 +86,7 @@ void* CheckedDevice::Allocate(MemoryKind kind, std::size_t bytes, StreamHandle o
   NoteOrUnmake(
       mutex_,
       [&] {
-        blocks_[reinterpret_cast<std::uintptr_t>(ptr)] = {kind, bytes};
+        known_->blocks[reinterpret_cast<std::uintptr_t>(ptr)] = {kind, bytes};
       },
       [&] { next().Deallocate(kind, ptr, bytes, on); });
   return ptr;
@@ -80,11 +95,11 @@ void* CheckedDevice::Allocate(MemoryKind kind, std::size_t bytes, StreamHandle o
 /// Forgets the block, which goes back.
 void CheckedDevice::RequireBlock(const char* call, MemoryKind kind, void* ptr, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  const auto it = blocks_.find(reinterpret_cast<std::uintptr_t>(ptr));
-  Require(it != blocks_.end(), call, "not a block of this device, or freed before");
+  const auto it = known_->blocks.find(reinterpret_cast<std::uintptr_t>(ptr));
+  Require(it != known_->blocks.end(), call, "not a block of this device, or freed before");
   Require(it->second.kind == kind, call, "not the kind that was allocated");
   Require(it->second.bytes == bytes, call, "not the size that was allocated");
-  blocks_.erase(it);
+  known_->blocks.erase(it);
 }
 
 void CheckedDevice::Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept try {
@@ -129,14 +144,15 @@ void CheckedDevice::Fill(void* dst, std::byte value, std::size_t bytes, StreamHa
 StreamHandle CheckedDevice::CreateStream() {
   const StreamHandle stream = next().CreateStream();
   NoteOrUnmake(
-      mutex_, [&] { streams_.insert(stream); }, [&] { next().DestroyStream(stream); });
+      mutex_, [&] { known_->streams.insert(stream); }, [&] { next().DestroyStream(stream); });
   return stream;
 }
 
 void CheckedDevice::DestroyStream(StreamHandle stream) noexcept try {
   {
     const std::lock_guard lock(mutex_);
-    Require(streams_.erase(stream) != 0, "DestroyStream", "not a stream of this device, or destroyed before");
+    Require(known_->streams.erase(stream) != 0, "DestroyStream",
+            "not a stream of this device, or destroyed before");
   }
   next().DestroyStream(stream);
 } catch (const std::exception& error) {
@@ -158,16 +174,16 @@ EventHandle CheckedDevice::Record(StreamHandle on) {
 
 /// Handles come again.
 void CheckedDevice::NoteEvent(EventHandle event) {
-  events_.insert(event);
-  std::erase(released_, event);
+  known_->events.insert(event);
+  std::erase(known_->released, event);
 }
 
 void CheckedDevice::Release(EventHandle event) noexcept try {
   {
     const std::lock_guard lock(mutex_);
-    Require(events_.erase(event) != 0, "Release", "not an event of this device, or released before");
-    released_.push_back(event);
-    if (released_.size() > kRemembered) released_.pop_front();
+    Require(known_->events.erase(event) != 0, "Release", "not an event of this device, or released before");
+    known_->released.push_back(event);
+    if (known_->released.size() > kRemembered) known_->released.pop_front();
   }
   next().Release(event);
 } catch (const std::exception& error) {
@@ -226,7 +242,7 @@ void CheckedDevice::RequireStream(const char* call, StreamHandle stream) {
 
 void CheckedDevice::RequireKnown(const char* call, EventHandle event) {
   const std::lock_guard lock(mutex_);
-  Require(events_.contains(event), call, "not an event of this device, or released before");
+  Require(known_->events.contains(event), call, "not an event of this device, or released before");
 }
 
 /// Of all devices of the backend; an event that none of them knows may be of one that is not checked.
@@ -235,8 +251,8 @@ void CheckedDevice::RequireWaitable(const char* call, EventHandle event) {
   std::string foreign;
   const auto ask = [&](CheckedDevice& device) {
     const std::lock_guard lock(device.mutex_);
-    const auto& old = device.released_;
-    const bool its = device.events_.contains(event);
+    const auto& old = device.known_->released;
+    const bool its = device.known_->events.contains(event);
     if (SameBackend(*this, device)) {
       known |= its;
       released |= std::find(old.begin(), old.end(), event) != old.end();
@@ -255,8 +271,8 @@ void CheckedDevice::RequireWaitable(const char* call, EventHandle event) {
 std::optional<CheckedDevice::Found> CheckedDevice::Find(const void* ptr) {
   const auto address = reinterpret_cast<std::uintptr_t>(ptr);
   const std::lock_guard lock(mutex_);
-  auto it = blocks_.upper_bound(address);
-  if (it == blocks_.begin()) return std::nullopt;
+  auto it = known_->blocks.upper_bound(address);
+  if (it == known_->blocks.begin()) return std::nullopt;
   --it;
   const std::size_t offset = address - it->first;
   if (offset >= it->second.bytes) return std::nullopt;

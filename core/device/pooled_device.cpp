@@ -3,12 +3,26 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "ferry/error.hpp"
 
 namespace ferry {
+
+struct PooledDevice::Notes {
+  struct OwnStream {
+    std::size_t users = 0;  ///< calls that have taken blocks of its shelf and still order by it
+    bool ended = false;     ///< the last of them destroys it
+  };
+  std::map<StreamHandle, OwnStream> own;  ///< streams whose end we see, the main one apart
+  std::set<void*> exact;                  ///< blocks that are not of their class' size
+};
+
+PooledDevice::PooledDevice(std::unique_ptr<Device> next)
+    : FullForwardingDevice(std::move(next)), notes_(std::make_unique<Notes>()) {}
 
 PooledDevice::~PooledDevice() { GiveBackAll(); }
 
@@ -40,7 +54,7 @@ void PooledDevice::Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, Str
   bool exact = false;
   {
     const std::lock_guard lock(mutex_);
-    exact = exact_.erase(ptr) != 0;
+    exact = notes_->exact.erase(ptr) != 0;
     const bool ordered = kind == MemoryKind::kDevice && SeesEndOf(on);
     if (!exact && (ordered || kind != MemoryKind::kDevice) &&
         Shelve(kind, size, {ptr, nullptr}, ordered ? on : StreamHandle::kNone))
@@ -61,7 +75,7 @@ void PooledDevice::Abandon(MemoryKind kind, void* ptr, std::size_t bytes,
   bool rounded = bytes <= kLargest;
   if (rounded) {
     const std::lock_guard lock(mutex_);
-    rounded = exact_.erase(ptr) == 0;
+    rounded = notes_->exact.erase(ptr) == 0;
   }
   next().Abandon(kind, ptr, rounded ? ClassOf(bytes).bytes : bytes, users);
 }
@@ -83,7 +97,7 @@ StreamHandle PooledDevice::CreateStream() {
   const StreamHandle stream = next().CreateStream();
   try {
     const std::lock_guard lock(mutex_);
-    own_.try_emplace(stream);
+    notes_->own.try_emplace(stream);
   } catch (...) {
     next().DestroyStream(stream);
     throw;
@@ -94,7 +108,7 @@ StreamHandle PooledDevice::CreateStream() {
 void PooledDevice::DestroyStream(StreamHandle stream) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (const auto own = own_.find(stream); own != own_.end()) {
+    if (const auto own = notes_->own.find(stream); own != notes_->own.end()) {
       own->second.ended = true;
       if (own->second.users != 0) return;
     }
@@ -113,13 +127,13 @@ PooledDevice::SizeClass PooledDevice::ClassOf(std::size_t bytes) noexcept {
 
 /// Needs the lock, as the two below.
 bool PooledDevice::SeesEndOf(StreamHandle stream) const noexcept {
-  return stream == properties().main_stream || own_.contains(stream);
+  return stream == properties().main_stream || notes_->own.contains(stream);
 }
 
 /// Whether blocks of the stream may be taken, which is then noted until LetGo. Needs the lock.
 bool PooledDevice::Hold(StreamHandle stream) noexcept {
-  const auto own = own_.find(stream);
-  if (own == own_.end()) return true;
+  const auto own = notes_->own.find(stream);
+  if (own == notes_->own.end()) return true;
   if (own->second.ended) return false;
   ++own->second.users;
   return true;
@@ -128,8 +142,8 @@ bool PooledDevice::Hold(StreamHandle stream) noexcept {
 void PooledDevice::LetGo(StreamHandle stream) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    const auto own = own_.find(stream);
-    if (own == own_.end() || --own->second.users != 0 || !own->second.ended) return;
+    const auto own = notes_->own.find(stream);
+    if (own == notes_->own.end() || --own->second.users != 0 || !own->second.ended) return;
   }
   EndStream(stream);
 }
@@ -181,7 +195,7 @@ void* PooledDevice::AllocateExactly(MemoryKind kind, std::size_t bytes, StreamHa
   if (ClassOf(bytes).bytes == bytes) return ptr;
   try {
     const std::lock_guard lock(mutex_);
-    exact_.insert(ptr);
+    notes_->exact.insert(ptr);
   } catch (...) {
     next().Deallocate(kind, ptr, bytes, on);
     throw;
@@ -212,7 +226,7 @@ void PooledDevice::EndStream(StreamHandle stream) noexcept {
   }
   {
     const std::lock_guard lock(mutex_);
-    own_.erase(stream);
+    notes_->own.erase(stream);
   }
   next().DestroyStream(stream);
 }

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "ferry/kokkos/execution_space.hpp"
+#include "ferry/detail/kokkos/execution_space.hpp"
 #include "ferry/log.hpp"
 
 namespace ferry::detail {

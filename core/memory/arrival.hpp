@@ -2,10 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
-#include <span>
+#include <cstddef>
 
-#include "ferry/detail/take.hpp"
+#include "core/memory/range_map_nodes.hpp"
 #include "ferry/synced_memory.hpp"
 
 namespace ferry::detail {
@@ -43,21 +42,6 @@ struct Arrival {
   std::size_t copied = 0, zeroed = 0;  ///< in bytes
   Head before{};
   void* ptr = nullptr;  ///< to the first byte
-};
-
-/// All accesses of a call, or none: first every allocation, copy and wait, then every change of state, which
-/// cannot fail. Between the two the locks are held.
-class Call {
- public:
-  /// Sorted by memory, without two of the same bytes, of which one writes. Between the two, `work` is done
-  /// under the locks.
-  static void Perform(std::span<Arrival> arrivals, const std::function<void()>& work = {});
-  /// See take.hpp; ranges and overlaps have been checked.
-  static void Take(std::span<const Request> requests, Device& device, const Stream* on,
-                   std::span<void*> ptrs);
-
- private:
-  class Locks;
 };
 
 }  // namespace ferry::detail

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "core/memory/call.hpp"
+
 #include <mutex>
 #include <utility>
 
-#include "core/memory/arrival.hpp"
-#include "core/memory/observe.hpp"
+#include "core/memory/trace.hpp"
 #include "ferry/error.hpp"
 #include "ferry/out_of_memory.hpp"
 

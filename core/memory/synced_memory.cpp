@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/device/name.hpp"
-#include "core/memory/arrival.hpp"
-#include "core/memory/observe.hpp"
+#include "core/memory/call.hpp"
+#include "core/memory/trace.hpp"
 #include "ferry/log.hpp"
 
 namespace ferry {

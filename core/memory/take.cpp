@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/memory/arrival.hpp"
+#include "core/memory/call.hpp"
 
 namespace ferry::detail {
 namespace {

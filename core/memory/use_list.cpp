@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/device/name.hpp"
+#include "core/memory/range_map_nodes.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry::detail {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
-#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "ferry/backend.hpp"
+#include "ferry/detail/range.hpp"
 #include "ferry/operand.hpp"
 #include "ferry/place.hpp"
 #include "ferry/synced_memory.hpp"
@@ -47,11 +47,12 @@ class Array {
         range_(ByteRange{}),
         count_(count) {}
   /// A copy of `values`, which are just of type T.
-  template <std::ranges::forward_range R>
-    requires std::same_as<std::ranges::range_value_t<R>, T>
+  template <detail::ForwardRange R>
+    requires std::same_as<detail::ValueOf<R>, T>
   explicit Array(const R& values, Device& device = DefaultDevice(), std::string label = {})
       : Array(static_cast<std::int64_t>(std::ranges::distance(values)), device, std::move(label)) {
-    if (count_ != 0) std::ranges::copy(values, static_cast<T*>(memory_->overwrite_cpu_data()));
+    auto* element = count_ != 0 ? static_cast<T*>(memory_->overwrite_cpu_data()) : nullptr;
+    for (const auto& value : values) *element++ = value;
   }
   /// An Array<T> becomes one that may only be read.
   template <class U>
@@ -170,10 +171,10 @@ class Array {
   std::int64_t count_ = 0;
 };
 
-template <std::ranges::forward_range R>
-Array(const R&) -> Array<std::ranges::range_value_t<R>>;
-template <std::ranges::forward_range R>
-Array(const R&, Device&, std::string = {}) -> Array<std::ranges::range_value_t<R>>;
+template <detail::ForwardRange R>
+Array(const R&) -> Array<detail::ValueOf<R>>;
+template <detail::ForwardRange R>
+Array(const R&, Device&, std::string = {}) -> Array<detail::ValueOf<R>>;
 
 template <class T>
 struct detail::PartOf<Array<T>> {

@@ -7,13 +7,13 @@
 #include <initializer_list>
 #include <memory>
 #include <mutex>
-#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "ferry/backend.hpp"
 #include "ferry/detail/message.hpp"
+#include "ferry/detail/range.hpp"
 #include "ferry/diff.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/shape.hpp"
@@ -70,7 +70,7 @@ class Blob {
   }
   template <IntegerRange R>
   void Reshape(const R& shape) {
-    if constexpr (std::ranges::forward_range<const R>)
+    if constexpr (detail::ForwardRange<const R>)
       if (shape_ == shape && data_ != nullptr) return;
     Reshape(Shape(shape, "Blob::Reshape"));
   }

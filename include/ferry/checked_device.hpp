@@ -4,12 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 
 #include "ferry/forwarding_device.hpp"
@@ -54,10 +51,7 @@ class CheckedDevice final : public ForwardingDevice {
   void Order(std::span<const StreamHandle> before, StreamHandle then) override;
 
  private:
-  struct Block {
-    MemoryKind kind;
-    std::size_t bytes;
-  };
+  struct Known;
   /// Where a pointer is to.
   struct Found {
     MemoryKind kind;
@@ -82,10 +76,7 @@ class CheckedDevice final : public ForwardingDevice {
   void ForOthers(Each each);
 
   std::mutex mutex_;  ///< guards what follows; open while the next device is at work
-  std::map<std::uintptr_t, Block> blocks_;
-  std::set<StreamHandle> streams_;
-  std::set<EventHandle> events_;
-  std::deque<EventHandle> released_;
+  std::unique_ptr<Known> known_;
   std::atomic<std::int64_t> misuse_count_{0};
 };
 

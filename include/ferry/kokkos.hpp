@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "ferry/kokkos/run.hpp"
-#include "ferry/kokkos/view.hpp"
+#include "ferry/detail/kokkos/run.hpp"
+#include "ferry/kokkos_view.hpp"
 #include "ferry/operand.hpp"
 #include "ferry/place.hpp"
 

@@ -3,11 +3,9 @@
 
 #include <array>
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
@@ -26,7 +24,8 @@ namespace ferry {
 /// once more; last with the very size that was asked for, so that nothing is refused that fits.
 class PooledDevice final : public FullForwardingDevice {
  public:
-  using FullForwardingDevice::FullForwardingDevice;
+  /// Throws std::invalid_argument for null.
+  explicit PooledDevice(std::unique_ptr<Device> next);
   ~PooledDevice() override;
 
   void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override;
@@ -65,10 +64,7 @@ class PooledDevice final : public FullForwardingDevice {
     Block block;
     StreamHandle from;
   };
-  struct OwnStream {
-    std::size_t users = 0;  ///< calls that have taken blocks of its shelf and still order by it
-    bool ended = false;     ///< the last of them destroys it
-  };
+  struct Notes;
   bool SeesEndOf(StreamHandle stream) const noexcept;
   static std::vector<Shelf>::iterator Find(std::vector<Shelf>& shelves, StreamHandle on);
   bool Shelve(MemoryKind kind, SizeClass size, const Block& block, StreamHandle on) noexcept;
@@ -88,8 +84,7 @@ class PooledDevice final : public FullForwardingDevice {
 
   std::mutex mutex_;  ///< guards what follows; open while the next device is at work
   std::array<std::array<std::vector<Shelf>, kClasses>, kKinds> free_;
-  std::map<StreamHandle, OwnStream> own_;  ///< streams whose end we see, the main one apart
-  std::set<void*> exact_;                  ///< blocks that are not of their class' size
+  std::unique_ptr<Notes> notes_;
   std::mutex trimming_;  ///< who finds no memory waits until a Trim on its way has given back
 };
 

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "ferry/detail/language.hpp"
+#include "ferry/detail/range.hpp"
 
 namespace ferry {
 
@@ -27,9 +26,8 @@ concept NoneOf = (!std::same_as<T, Others> && ...);
 
 /// Numbers, as dims and indices are; text and flags are none.
 template <class R>
-concept IntegerRange =
-    std::ranges::input_range<R> && std::integral<std::ranges::range_value_t<R>> &&
-    detail::NoneOf<std::ranges::range_value_t<R>, bool, char, wchar_t, char8_t, char16_t, char32_t>;
+concept IntegerRange = detail::InputRange<R> && std::integral<detail::ValueOf<R>> &&
+                       detail::NoneOf<detail::ValueOf<R>, bool, char, wchar_t, char8_t, char16_t, char32_t>;
 
 /// The dims of an array, of which each is 0 or more: a value with no memory of its own to allocate, made of
 /// braces or of any range of integers, and turned into a std::vector where one is wanted.
@@ -56,7 +54,7 @@ class Shape {
   Shape& operator=(const Shape& other) noexcept {
     num_axes_ = other.num_axes_;
     count_ = other.count_;
-    std::copy_n(other.dims_.begin(), other.num_axes_, dims_.begin());
+    std::memmove(dims_.data(), other.data(), other.size() * sizeof(std::int64_t));
     return *this;
   }
 
@@ -98,12 +96,16 @@ class Shape {
   std::vector<int> ToInts(const char* call) const;
 
   friend bool operator==(const Shape& a, const Shape& b) noexcept {
-    return a.num_axes_ == b.num_axes_ && std::equal(a.begin(), a.end(), b.begin());
+    return a.num_axes_ == b.num_axes_ &&
+           std::memcmp(a.data(), b.data(), a.size() * sizeof(std::int64_t)) == 0;
   }
   template <IntegerRange R>
     requires(!std::same_as<R, Shape>)
   friend bool operator==(const Shape& a, const R& b) {
-    return std::ranges::equal(a, b, [](std::int64_t x, auto y) { return std::cmp_equal(x, y); });
+    auto dim = a.begin();
+    for (const auto other : b)
+      if (dim == a.end() || !std::cmp_equal(*dim++, other)) return false;
+    return dim == a.end();
   }
 
  private:

@@ -126,21 +126,22 @@ TEST_CASE("a stream waits for events of its backend, and for no other") {
 
 TEST_CASE("an event that no checked device knows passes, and one that went with its device") {
   World world;
-  EventHandle event{};
+  EventHandle gone{};
   {
     CheckedDevice third(std::make_unique<host::HostDevice>());
-    event = third.Record(world.main);
-    third.Release(event);
+    const EventHandle first = third.Record(world.main);
+    gone = third.Record(world.main);
+    third.Release(first);
+    third.Release(gone);
     CheckMisuse(world.host, "StreamWait: the event was released",
-                [&] { world.host.StreamWait(world.main, event); });
-    const EventHandle its = world.host.Record(world.main);
-    REQUIRE(its == event);  // as vendors give a handle again
-    third.StreamWait(world.main, its);
+                [&] { world.host.StreamWait(world.main, gone); });
+    const EventHandle again = world.host.Record(world.main);
+    REQUIRE(again == first);  // as vendors give out a handle again
+    third.StreamWait(world.main, again);
     CHECK(third.misuse_count() == 0);
-    world.host.Release(world.host.Record(world.main));
-    world.host.Release(its);
+    world.host.Release(again);
   }
-  world.host.StreamWait(world.main, event);
+  world.host.StreamWait(world.main, gone);
   world.host.StreamWait(world.main, EventHandle{12345});
   CHECK(world.host.misuse_count() == 1);
 }

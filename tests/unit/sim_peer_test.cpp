@@ -45,6 +45,15 @@ TEST_CASE("a pool's memory is read by a peer only if the pool is open to it") {
   CHECK(sim::Inspect().staged_copies == 0);
 }
 
+TEST_CASE("a peer's memory is copied between devices, and not to the host") {
+  Blocks blocks({.devices = 2});
+  REQUIRE(SimRuntime::OpenPool(0, 1) == SimRuntime::kSuccess);
+  char host[kBytes] = {};
+  CHECK(SimRuntime::MemcpyAsync(host, blocks.block[0], kBytes, SimRuntime::kDeviceToHost, kMain) ==
+        SimRuntime::kInvalidValue);
+  CHECK(Contains(OnlyMisuse(), "memory of another device"));
+}
+
 TEST_CASE("other memory of a peer goes by way of the host until access is enabled") {
   Blocks blocks({.devices = 2, .memory_pools = false});
   CHECK(blocks.Copy() == SimRuntime::kSuccess);

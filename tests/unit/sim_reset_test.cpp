@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "backends/sim/sim_backend.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
@@ -164,17 +165,18 @@ TEST_CASE("a device that the new machine lacks fails, and works again once there
 
 TEST_CASE("what a device keeps for a capture goes with the machine") {
   sim::Reset();
-  Device& device = GetDevice("sim");
-  const StreamHandle captured = device.CreateStream();
+  auto device = sim::kBackend.make(0);
+  const StreamHandle captured = device->CreateStream();
   {
-    SyncedMemory memory(kBytes, device);
-    memory.mutable_gpu_data(Stream::Borrow(device, captured));
-    sim::BeginCapture(Stream::Borrow(device, captured));
+    SyncedMemory memory(kBytes, *device);
+    memory.mutable_gpu_data(Stream::Borrow(*device, captured));
+    sim::BeginCapture(Stream::Borrow(*device, captured));
   }
   CHECK(sim::Inspect().leaks.size() == 2);  // the stream and its block
   sim::Reset();
   NothingWrong();
-  for (int i = 0; i < 3; ++i) Use(device);
+  Use(*device);
+  device.reset();  // gives back what it has kept
   NothingWrong();
 }
 
@@ -183,8 +185,9 @@ TEST_CASE("a device's kept events are no leak, and its lost ones are") {
   Device& device = GetDevice("sim");
   { const Event kept(Stream::Main(device)); }
   CHECK(sim::Inspect().leaks.empty());
-  device.Record(device.properties().main_stream);  // the kept one again
+  const EventHandle lost = device.Record(device.properties().main_stream);  // the kept one again
   CHECK(sim::Inspect().leaks.size() == 1);
+  device.Release(lost);
   sim::Reset();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/memory/range_map_nodes.hpp"
 #include "synced_memory_device.hpp"
 
 namespace ferry::detail {

@@ -11,8 +11,8 @@
 #include "backends/gpu/per_stream.hpp"
 #include "core/kernels/gpu/launch_gate.hpp"
 #include "core/kernels/gpu/versions.hpp"
+#include "ferry/detail/kokkos/execution_space.hpp"
 #include "ferry/error.hpp"
-#include "ferry/kokkos/execution_space.hpp"
 
 namespace ferry::detail {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -21,6 +20,11 @@ struct Bytes {
   friend bool operator==(const Bytes&, const Bytes&) = default;
 };
 
+/// The runs of a RangeMap behind the first one, by their first byte: a std::map. What makes, changes or ends
+/// a RangeMap includes core/memory/range_map_nodes.hpp; who has a SyncedMemory need not read <map>.
+template <class Value>
+struct RangeMapNodes;
+
 /// A value for every byte there can be, kept as runs of bytes that have the same one. A map of one run, which
 /// is the usual one, allocates nothing. Not thread-safe.
 ///
@@ -29,6 +33,11 @@ struct Bytes {
 template <class Value>
 class RangeMap {
  public:
+  RangeMap();
+  RangeMap(RangeMap&&) noexcept;
+  RangeMap& operator=(RangeMap&&) noexcept;
+  ~RangeMap();
+
   /// One run from byte 0 to the end.
   bool whole() const noexcept { return rest_ == nullptr || rest_->empty(); }
   std::size_t runs() const noexcept { return 1 + (rest_ == nullptr ? 0 : rest_->size()); }
@@ -73,7 +82,7 @@ class RangeMap {
   }
 
  private:
-  using Rest = std::map<std::size_t, Value>;
+  using Rest = RangeMapNodes<Value>;
 
   template <class Map, class Visit>
   static bool EachOf(Map& map, Bytes bytes, Visit& visit) {

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The devices of GetDevice, what refers to a device, the machine behind it, and bytes that are const."""
 
-CHOOSE = "core/device/choose.cpp"
+CHOOSE = "core/device/backend.cpp"
 DEPENDENTS = "core/device/dependents.cpp"
 DEVICES = "core/device/device.cpp"
 STREAM = "core/device/stream.cpp"
 MEMORY = "core/memory/synced_memory.cpp"
 ADOPT = "core/memory/adopt.cpp"
-ARRIVE = "core/memory/arrive.cpp"
+ARRIVE = "core/memory/arrival.cpp"
 CALL = "core/memory/call.cpp"
 GPU = "backends/gpu/gpu_device.hpp"
 DEVICE = "backends/sim/sim_device.cpp"
@@ -31,7 +31,7 @@ MUTATIONS = [
     (DEPENDENTS, "here->named_ = here->reported_ = false;", "here->named_ = false;", "the second device of a number is not reported"),
     (DEPENDENTS, "  if (label.next != nullptr) label.next->previous = label.previous;\n", "",
      "a label stays on its list"),
-    (DEPENDENTS, "alive.shown < kShown;", "true;", "an error lists all labels there are"),
+    (DEPENDENTS, "label != nullptr && alive.shown < kShown;", "label != nullptr || kShown == 0;", "an error lists all labels there are"),
     (STREAM, "dependents.gone() ? dependents.Report(Dependent::kEvent)", "false ? dependents.Report(Dependent::kEvent)",
      "an event is given back to a device that has gone"),
     (STREAM, "    if (dependents.gone())\n", "    if (false)\n", "a stream is given back to a device that has gone"),
@@ -59,7 +59,7 @@ MUTATIONS = [
     (ADOPT, "  if (here.constant) sole_ = StreamId::kNone;", "  if (false) sole_ = StreamId::kNone;",
      "const bytes are in place for a write"),
     (ADOPT, "return &buffer == &here || buffer.constant;", "return &buffer == &here;", "const bytes are copied to"),
-    (ADOPT, "  here.constant = constness == Constness::kConstant;\n", "", "const bytes are written"),
+    (ADOPT, "constness == Constness::kConstant;", "constness == Constness::kConstant && space != kHost;", "const bytes of the host are written"),
     (CALL, "    if (arrival.access != Access::kRead) arrival.memory->RequireMutable(", "    if (false) arrival.memory->RequireMutable(",
      "an access for writing of const bytes is granted"),
     (CALL, "    if (arrival.access != Access::kRead) arrival.memory->RequireMutable(", "    arrival.memory->RequireMutable(",

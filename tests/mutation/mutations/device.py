@@ -3,7 +3,7 @@
 
 POOL = "core/device/pooled_device.cpp"
 CHECKED = "core/device/checked_device.cpp"
-CHOOSE = "core/device/choose.cpp"
+CHOOSE = "core/device/backend.cpp"
 STATISTICS = "core/device/statistics_device.cpp"
 FORWARDING = "include/ferry/forwarding_device.hpp"
 
@@ -17,9 +17,9 @@ MUTATIONS = [
      "  auto shelf =", "a stream waits for another one while it has a block of its own"),
     (POOL, "{ptr, std::make_shared<Event>(Stream::Borrow(next(), on))}", "{ptr, nullptr}",
      "a block freed on a borrowed stream has no point to wait for"),
-    (POOL, "  return stream == properties().main_stream || own_.contains(stream);", "  return stream != StreamHandle::kNone;",
+    (POOL, "  return stream == properties().main_stream || notes_->own.contains(stream);", "  return stream != StreamHandle::kNone;",
      "a borrowed stream is asked when it may be gone"),
-    (POOL, "    own_.try_emplace(stream);\n", "    (void)stream;\n", "a free on a stream of our own makes an event"),
+    (POOL, "    notes_->own.try_emplace(stream);\n", "    (void)stream;\n", "a free on a stream of our own makes an event"),
     (POOL, "TakeShelf(MemoryKind::kDevice, size, stream)) {", "std::vector<Block>()) {",
      "the blocks of a stream that is gone wait for it"),
     (POOL, "      if (own->second.users != 0) return;\n", "", "a stream ends while another thread orders by it"),
@@ -28,7 +28,7 @@ MUTATIONS = [
     (POOL, "        if (idle == nullptr) idle = ", "        idle = ", "the end of a stream makes an event for each block"),
     (POOL, "    TrimAsFarAsPossible();\n  }\n  try", "  }\n  try", "memory runs out while blocks lie free"),
     (POOL, "    return AllocateExactly(kind, bytes, on);", "    throw;", "the pool refuses what fits without it"),
-    (POOL, "    exact_.insert(ptr);\n", "    (void)ptr;\n", "a block is kept for larger than it is"),
+    (POOL, "    notes_->exact.insert(ptr);\n", "    (void)ptr;\n", "a block is kept for larger than it is"),
     (POOL, "    const std::lock_guard lock(trimming_);\n", "", "memory runs out while another thread gives it back"),
     (POOL, "  next().Trim();\n", "", "what the pool gives up stays in the vendor's"),
     (POOL, "const bool ordered = OrderBefore(main, {{nullptr, nullptr}, on});", "const bool ordered = true;",
@@ -44,7 +44,7 @@ MUTATIONS = [
     (CHECKED, "if (offset >= it->second.bytes) return std::nullopt;", "if (offset > it->second.bytes) return std::nullopt;",
      "memory right behind a block is taken for a part of it"),
     (CHECKED, "it->second.bytes - offset}", "it->second.bytes}", "a copy may end behind its block"),
-    (CHECKED, "streams_.erase(stream) != 0", "streams_.contains(stream)", "a stream may be destroyed twice"),
+    (CHECKED, "known_->streams.erase(stream) != 0", "known_->streams.contains(stream)", "a stream may be destroyed twice"),
     (CHECKED, "  Require(stream < StreamHandle::kHost,", "  Require(stream <= StreamHandle::kNone,",
      "what is no stream passes"),
     (CHECKED, "      if (!SameGpu(other)) owner = Name(other);\n", "", "another device's memory is taken for the device's own"),

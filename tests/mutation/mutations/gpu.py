@@ -12,7 +12,7 @@ PEERS = "backends/gpu/open_peers.hpp"
 
 MUTATIONS = [
     (GPU, "    if (kind == CopyKind::kDeviceToDevice) peers_.OpenFor(src);\n", "", "a peer's memory is copied without access to it"),
-    (PEERS, "    Ignore<Runtime>(Runtime::DeviceEnablePeerAccess(peer));", "    (void)", "a peer's memory goes by way of the host"),
+    (PEERS, "    Ignore<Runtime>(Runtime::DeviceEnablePeerAccess(peer));", "    (void)peer;", "a peer's memory goes by way of the host"),
     (PEERS, "    Ignore<Runtime>(Runtime::DeviceEnablePeerAccess(peer));", "    Check<Runtime>(\"\", Runtime::DeviceEnablePeerAccess(peer));",
      "access that the program has enabled before is an error"),
     (PEERS, "      Check<Runtime>(\"MemPoolSetAccess\", Runtime::OpenPool(peer, index_), peer);", "      (void)peer;",

@@ -10,6 +10,12 @@ ADOPT = "core/memory/adopt.cpp"
 MEMORY_H = "include/ferry/synced_memory.hpp"
 
 MUTATIONS = [
+    ("core/memory/arrival.cpp", "  const bool direct = !to_host &&", "  const bool direct = arrival.space != kHost &&",
+     "a unified device copies a peer's memory to the host's"),
+    (USES, "    if (&use.on.device() != &device) return std::nullopt;\n", "",
+     "a stream of another device is taken for the one of this device with its handle"),
+    (USES, "    if (use.point)\n      use.point->HostWait();\n    else if (const", "    if (const",
+     "a block stays for a capture elsewhere on a device that has copied it before"),
     # The protocol.
     (COHERENCE, "access != Access::kOverwrite && !Holds(head, side)", "!Holds(head, side)",
      "an overwrite copies bytes that nobody needs"),

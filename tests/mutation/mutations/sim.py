@@ -12,6 +12,8 @@ RUNTIME = "backends/sim/sim_runtime.cpp"
 
 MUTATIONS = [
     # Peers.
+    (COPY, "    const bool between = direction == kDeviceToDevice;\n", "    const bool between = true;\n",
+     "a device copies a peer's memory to the host"),
     (COPY, "  else if (!peer.pool_readers.contains(here))\n", "  else if (false)\n", "a peer reads a pool that is not open to it"),
     (COPY, "readable.contains(found->device) ? 0 : 1;", "readable.contains(found->device) ? 0 : 0;",
      "a copy that a vendor would stage is not counted"),

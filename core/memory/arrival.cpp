@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How bytes come to where they are accessed. Under the memory's lock.
+#include "core/memory/arrival.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -8,8 +10,7 @@
 #include <utility>
 
 #include "core/device/name.hpp"
-#include "core/memory/arrival.hpp"
-#include "core/memory/observe.hpp"
+#include "core/memory/trace.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry {
@@ -128,8 +129,8 @@ SyncedMemory::Waits SyncedMemory::BringFrom(unsigned source, Bytes bytes, Arriva
     ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(arrival.space); });
     return std::nullopt;
   }
-  const bool direct =
-      arrival.space != kHost && (source == kHost || Reaches(DeviceOf(arrival.space), *src.device));
+  const bool to_host = &BufferOf(arrival.space) == &BufferOf(kHost);  // where a unified device has them
+  const bool direct = !to_host && (source == kHost || Reaches(DeviceOf(arrival.space), *src.device));
   if (direct) return Transfer(bytes, arrival.space, source, *arrival.on, arrival, dying);
   // To the host, where the bytes are written anyway: no stream waits for another.
   auto on = arrival.prefetch && &arrival.on->device() == src.device ? *arrival.on : src.uses.Writer(bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "core/device/choose.hpp"
+#include "core/device/backend.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "ferry/detail/instruction_set.hpp"
-#include "ferry/kokkos/execution_space.hpp"
+#include "ferry/detail/kokkos/execution_space.hpp"
 
 // Clang finds out at run time, and warns of a promise that it cannot use.
 #if defined(__GNUC__) && !defined(__clang__)

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "ferry/kokkos/view.hpp"
+#include "ferry/kokkos_view.hpp"
 #include "ferry/operand.hpp"
 
 /// How operands become arguments of a body.

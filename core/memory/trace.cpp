@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "observe.hpp"
+#include "core/memory/trace.hpp"
 
 #include <atomic>
 #include <memory>

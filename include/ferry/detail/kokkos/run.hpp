@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "ferry/detail/kernel_place.hpp"
-#include "ferry/kokkos/bound.hpp"
-#include "ferry/kokkos/execution_space.hpp"
-#include "ferry/kokkos/extents.hpp"
-#include "ferry/kokkos/host_loop.hpp"
-#include "ferry/kokkos/reduce.hpp"
-#include "ferry/kokkos/view.hpp"
+#include "ferry/detail/kokkos/bound.hpp"
+#include "ferry/detail/kokkos/execution_space.hpp"
+#include "ferry/detail/kokkos/extents.hpp"
+#include "ferry/detail/kokkos/host_loop.hpp"
+#include "ferry/detail/kokkos/reduce.hpp"
+#include "ferry/kokkos_view.hpp"
 #include "ferry/operand.hpp"
 #include "ferry/place.hpp"
 

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "ferry/kokkos/bound.hpp"
-#include "ferry/kokkos/host_loop.hpp"
+#include "ferry/detail/kokkos/bound.hpp"
+#include "ferry/detail/kokkos/host_loop.hpp"
 
 /// Reductions and scans on the host.
 namespace ferry::detail {

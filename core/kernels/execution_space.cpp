@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/detail/kokkos/execution_space.hpp"
+
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <atomic>
@@ -11,7 +13,6 @@
 #include "core/kernels/gpu/device_space.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
-#include "ferry/kokkos/execution_space.hpp"
 
 namespace ferry::detail {
 namespace {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "core/memory/arrival.hpp"
+#include "ferry/detail/take.hpp"
+
+namespace ferry::detail {
+
+/// All accesses of a call, or none: first every allocation, copy and wait, then every change of state, which
+/// cannot fail. Between the two the locks are held.
+class Call {
+ public:
+  /// Sorted by memory, without two of the same bytes, of which one writes. Between the two, `work` is done
+  /// under the locks.
+  static void Perform(std::span<Arrival> arrivals, const std::function<void()>& work = {});
+  /// See take.hpp; ranges and overlaps have been checked.
+  static void Take(std::span<const Request> requests, Device& device, const Stream* on,
+                   std::span<void*> ptrs);
+
+ private:
+  class Locks;
+};
+
+}  // namespace ferry::detail
