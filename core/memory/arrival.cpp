@@ -27,9 +27,8 @@ namespace {
 constexpr unsigned kNobody = ~0U;
 constexpr bool Holds(Spaces holders, unsigned space) noexcept { return (holders & Only(space)) != 0; }
 
-/// Whether copies on a stream of `device` can read memory of `other`.
+/// Whether copies on a stream of `device` can read memory of another one.
 bool Reaches(const Device& device, const Device& other) {
-  if (&device == &other) return true;
   const auto& peers = device.properties().peers;
   return SameBackend(device, other) &&
          std::find(peers.begin(), peers.end(), other.properties().index) != peers.end();
@@ -97,7 +96,8 @@ SyncedMemory::Waits SyncedMemory::Bring(Bytes bytes, Spaces holders, Arrival& ar
       return BringFrom(source, bytes, arrival, dying);
     } catch (const DeviceError&) {
       holders &= ~SharersOf(source);
-      if (holders == 0) throw;
+      // Who comes after the host is reached by way of it, over bytes that its readers may be looking at.
+      if (holders == 0 || source == kHost) throw;
     }
   }
 }
@@ -134,7 +134,7 @@ SyncedMemory::Waits SyncedMemory::BringFrom(unsigned source, Bytes bytes, Arriva
   if (direct) return Transfer(bytes, arrival.space, source, *arrival.on, arrival, dying);
   // To the host, where the bytes are written anyway: no stream waits for another.
   auto on = arrival.prefetch && &arrival.on->device() == src.device ? *arrival.on : src.uses.Writer(bytes);
-  if (!on || &on->device() != src.device) on = Stream::Main(*src.device);
+  if (!on) on = Stream::Main(*src.device);
   auto wait = Transfer(bytes, kHost, source, *on, arrival, dying);
   detail::Dismiss(std::move(*on), dying);
   return wait;

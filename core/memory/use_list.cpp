@@ -8,7 +8,6 @@
 
 #include "core/device/name.hpp"
 #include "core/memory/range_map_nodes.hpp"
-#include "ferry/error.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -39,43 +38,16 @@ auto Read(Uses& uses, StreamId on) noexcept {
   return read == uses.end() || read->on.id() != on ? nullptr : &*read;
 }
 
-/// The point after a use's work as it is known by now; nothing where none of it can be left.
-std::optional<Event> PointOf(const Use& use, Dying& dying) {
-  if (use.point) return use.point;
-  auto stream = use.on.Alive();
-  if (!stream) return use.on.LastPoint();
-  Event point(*stream);
-  Dismiss(std::move(*stream), dying);
-  return point;
-}
-
-/// Runs `wait`, or waits for the whole stream. False where the stream is, or may be, under graph capture.
-template <class Wait>
-bool Ended(const Use& use, Wait wait) noexcept {
-  bool captured = false;  // that stream, or the one that should wait
-  try {
-    wait(use);
-    return true;
-  } catch (const StreamCaptureError&) {
-    captured = true;
-  } catch (...) {
-  }
-  try {
-    if (use.point)
-      use.point->HostWait();
-    else if (const auto stream = use.on.Alive())
-      stream->Synchronize();
-    else if (const auto point = use.on.LastPoint())
-      point->HostWait();
-    return true;
-  } catch (const StreamCaptureError&) {
-    return false;
-  } catch (...) {
-    return !captured;  // the driver is gone, and its work with it, unless it has answered a moment ago
-  }
-}
-
 }  // namespace
+
+std::optional<Event> Use::PointAfter(Dying& dying) const {
+  if (point) return point;
+  auto stream = on.Alive();
+  if (!stream) return on.LastPoint();
+  Event after(*stream);
+  Dismiss(std::move(*stream), dying);
+  return after;
+}
 
 bool UseList::Covers(Bytes bytes, Access access, StreamId on) const noexcept {
   return uses_.Each(bytes, [&](Bytes, const Uses& uses) {
@@ -124,7 +96,7 @@ std::vector<UseList::Awaited> UseList::Await(Bytes bytes, Access access, StreamI
   std::vector<Awaited> awaited;
   EachBefore(bytes, access, on, [&](const Use& use) {
     if (waiter != nullptr && SameBackend(use.on.device(), *waiter)) return;
-    if (auto point = PointOf(use, dying))
+    if (auto point = use.PointAfter(dying))
       awaited.push_back({use.on.id(), use.point.has_value(), serial_, std::move(*point)});
   });
   return awaited;
@@ -302,15 +274,16 @@ bool UseList::empty() const noexcept {
 }
 
 void UseList::Forget(const Stream& on) {
-  const StreamNote note(on);
-  const auto concerns = [&](const Use& use) { return use.on.id() == note.id() && !use.point; };
+  const StreamId id = StreamNote(on).id();
+  const auto concerns = [&](const Use& use) { return use.on.id() == id; };
   if (uses_.Each({},
                  [&](Bytes, const Uses& uses) { return std::none_of(uses.begin(), uses.end(), concerns); }))
     return;
-  const Event point(on);
+  const StreamNote ended{Event(on)};
   uses_.Each({}, [&](Bytes, Uses& uses) {
     for (Use& use : uses)
-      if (concerns(use)) use.point = point;
+      if (concerns(use)) use.on = ended;
+    std::sort(uses.begin() + (Write(uses) != nullptr ? 1 : 0), uses.end(), Before);
     return true;
   });
 }
@@ -320,57 +293,6 @@ UseList::Uses UseList::All() const {
   Uses all;
   EachBefore({}, Access::kReadWrite, StreamId::kHost, [&](const Use& use) { all.push_back(use); });
   return all;
-}
-
-template <class Wait>
-bool UseList::TryEnd(Wait wait) noexcept {
-  const auto ended = [&](const Use& use) { return Ended(use, wait); };
-  try {
-    Uses left = All();
-    std::erase_if(left, ended);
-    uses_.Reset(std::move(left));
-  } catch (const std::bad_alloc&) {  // one by one then
-    uses_.Each({}, [&](Bytes, Uses& uses) { return std::erase_if(uses, ended), true; });
-  }
-  return empty();
-}
-
-bool UseList::TryEndBefore(const Stream& on) noexcept {
-  return TryEnd([&, id = StreamNote(on).id()](const Use& use) {
-    Dying dying;
-    if (use.on.id() == id) return;
-    const auto point = PointOf(use, dying);
-    if (point) SameBackend(use.on.device(), on.device()) ? point->StreamWait(on) : point->HostWait();
-  });
-}
-
-bool UseList::TryEndBeforeHost() noexcept {
-  return TryEnd([](const Use& use) {
-    Dying dying;
-    if (const auto point = PointOf(use, dying)) point->HostWait();
-  });
-}
-
-void UseList::EndBefore(const Stream& on) {
-  Dying dying;
-  for (const Awaited& a : Foreign({}, Access::kReadWrite, on, dying)) a.point.HostWait();
-  Order({}, Access::kReadWrite, on, dying);
-  uses_.Reset();
-}
-
-void UseList::EndBeforeHost() {
-  Dying dying;
-  for (const Awaited& a : BeforeHost({}, Access::kReadWrite, dying)) a.point.HostWait();
-  uses_.Reset();
-}
-
-std::optional<std::vector<StreamHandle>> UseList::StreamsOf(const Device& device) const {
-  std::vector<StreamHandle> streams;
-  for (const Use& use : All()) {
-    if (&use.on.device() != &device) return std::nullopt;
-    if (const auto stream = use.on.Alive()) streams.push_back(stream->handle());
-  }
-  return streams;
 }
 
 }  // namespace ferry::detail

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Concurrent const accesses; ThreadSanitizer looks on where the build has it.
+// Concurrent const accesses, and others of disjoint parts; ThreadSanitizer looks on where the build has it.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <cstring>
+#include <optional>
+#include <random>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "ferry/backend.hpp"
 #include "scale.hpp"
 #include "world.hpp"
 
@@ -187,6 +191,110 @@ TEST_CASE("a host reader that waits blocks no other reader") {
       host.join();
     }
     CHECK(Complaint() == "");
+  }
+}
+
+constexpr std::size_t kPart = 8, kWriters = 4, kParts = kWriters + 2;
+
+/// Each thread writes a part of one memory, on the host, on streams of its device and on one of a second
+/// device, and reads the parts that nobody writes.
+class Writers {
+ public:
+  Writers(SyncedMemory& memory, Device& own, Device& second)
+      : memory_(memory), streams_{Stream::Main(own), Stream(own), Stream(second), Stream::Main(second)} {}
+
+  bool Run(std::uint64_t seed) {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < kWriters; ++i)
+      threads.emplace_back([this, i, seed] {
+        try {
+          Write(i, seed);
+        } catch (const std::exception&) {
+          right_ = false;
+        }
+      });
+    for (auto& thread : threads) thread.join();
+    sim::Drain();
+    return right_;
+  }
+  /// What the part must hold.
+  std::uint8_t written(std::size_t part) const { return written_[part]; }
+  void SetAll(std::uint8_t value) { std::fill(std::begin(written_), std::end(written_), value); }
+
+ private:
+  void Write(std::size_t part, std::uint64_t seed) {
+    std::mt19937 random(static_cast<unsigned>(seed * kWriters + part));
+    for (int step = 0; step < 6; ++step) {
+      const auto place = random() % (streams_.size() + 1);
+      const Stream* const on = place == streams_.size() ? nullptr : &streams_[place];
+      const std::size_t other = kWriters + random() % 2;
+      switch (random() % 3) {
+        case 0:
+          Use(on, Ask(Access::kRead, other, on), other, written_[other], false);
+          break;
+        case 1:
+          Use(on, Ask(Access::kReadWrite, part, on), part, written_[part], true);
+          break;
+        default:
+          Use(on, Ask(Access::kOverwrite, part, on), part, std::nullopt, true);
+      }
+    }
+  }
+  std::uint8_t* Ask(Access access, std::size_t part, const Stream* on) {
+    const ByteRange range{part * kPart, kPart};
+    if (access == Access::kRead) {
+      const SyncedMemory& memory = memory_;
+      const void* const ptr = on == nullptr ? memory.cpu_data(range) : memory.gpu_data(range, *on);
+      return static_cast<std::uint8_t*>(const_cast<void*>(ptr));
+    }
+    const bool all = access == Access::kOverwrite;
+    if (on == nullptr)
+      return static_cast<std::uint8_t*>(all ? memory_.overwrite_cpu_data(range)
+                                            : memory_.mutable_cpu_data(range));
+    return static_cast<std::uint8_t*>(all ? memory_.overwrite_gpu_data(range, *on)
+                                          : memory_.mutable_gpu_data(range, *on));
+  }
+  void Use(const Stream* on, std::uint8_t* ptr, std::size_t part, std::optional<std::uint8_t> expected,
+           bool writes) {
+    const auto value = static_cast<std::uint8_t>(writes ? written_[part] + 1 : 0);
+    const auto work = [this, ptr, expected, writes, value] {
+      if (expected && std::any_of(ptr, ptr + kPart, [&](std::uint8_t byte) { return byte != *expected; }))
+        right_ = false;
+      if (writes) std::memset(ptr, value, kPart);
+    };
+    if (writes) written_[part] = value;
+    constexpr auto kCount = static_cast<std::int64_t>(kPart);
+    const Touch touch = writes ? Touch(ptr, kCount) : Touch(static_cast<const std::uint8_t*>(ptr), kCount);
+    on == nullptr ? work() : sim::Launch(*on, {touch}, work);
+  }
+
+  SyncedMemory& memory_;
+  const std::array<Stream, 4> streams_;
+  std::uint8_t written_[kParts] = {};
+  std::atomic<bool> right_{true};
+};
+
+TEST_CASE("threads may write disjoint parts of one memory at once, and read those that nobody writes") {
+  const int rounds = static_cast<int>(300 * std::max(Scale(), 0.2));
+  for (int round = 0; round < rounds; ++round) {
+    INFO("round " << round);
+    const auto seed = static_cast<std::uint64_t>(round);
+    sim::Reset(
+        {.seed = seed, .devices = 2, .unified_devices = round % 3 == 0 ? 1 : 0, .peers = round % 2 == 0});
+    {
+      const auto own = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+      SyncedMemory memory(kParts * kPart, *own);
+      Writers writers(memory, *own, *second);
+      if (round % 4 != 0) {
+        // Else the first that is known of it is told by several threads at once.
+        Write(memory, round % 4 == 1 ? Side::kCpu : Side::kGpu, Stream::Main(*own), 7);
+        writers.SetAll(7);
+      }
+      REQUIRE(writers.Run(seed));
+      const auto* const bytes = static_cast<const std::uint8_t*>(memory.cpu_data());
+      for (std::size_t i = 0; i < memory.size(); ++i) REQUIRE(bytes[i] == writers.written(i / kPart));
+    }
+    REQUIRE(Complaint() == "");
   }
 }
 

@@ -28,6 +28,69 @@ constexpr bool EachRowOnce() {
 static_assert(EachRowOnce(), "four heads, two sides, three accesses");
 static_assert(std::all_of(std::begin(kRows), std::end(kRows), IsTheRule), "the rule is the table");
 
+// What holds of sets of spaces, however many there are.
+
+constexpr Access kAll[] = {kRead, kReadWrite, kOverwrite};
+
+constexpr bool Moves(const SpacesTransition& transition) { return transition.action != kNone; }
+
+/// The accessed space has the bytes then; a read takes them from nobody and gives them to nobody else; a
+/// write leaves them there alone. They move only where they are needed and missing: as a copy if somebody has
+/// them, and as zeros if nobody has. The same access again finds them in place.
+constexpr bool KeepsBytes(Spaces holders, Spaces space, Access access) {
+  const SpacesTransition done = Next(holders, space, access);
+  const bool there = (done.next & space) != 0;
+  const bool others = access == kRead ? (done.next & ~space) == (holders & ~space) : done.next == space;
+  const bool needed = access != kOverwrite && (holders & space) == 0;
+  const bool right = done.action == (!needed ? kNone : holders == 0 ? kZero : kCopy);
+  const SpacesTransition again = Next(done.next, space, access);
+  return there && others && Moves(done) == needed && right && again.next == done.next && !Moves(again);
+}
+/// Two spaces change their names.
+constexpr Spaces Swapped(Spaces set, int a, int b) {
+  const Spaces with_a = set >> a & 1, with_b = set >> b & 1;
+  return (set & ~(Spaces{1} << a | Spaces{1} << b)) | with_a << b | with_b << a;
+}
+/// No space is special: the rule does not change when two change their names, the host among them.
+constexpr bool TreatsAllAlike(Spaces holders, Spaces space, Access access, int count) {
+  const SpacesTransition done = Next(holders, space, access);
+  for (int a = 0; a < count; ++a)
+    for (int b = 0; b < a; ++b)
+      if (Next(Swapped(holders, a, b), Swapped(space, a, b), access) !=
+          SpacesTransition{Swapped(done.next, a, b), done.action})
+        return false;
+  return true;
+}
+/// As a part of more spaces, of which the others have nothing, each pair of spaces has the table of two.
+constexpr bool HasTheTable(int count) {
+  for (int a = 0; a < count; ++a)
+    for (int b = 0; b < count; ++b)
+      for (const Row& row : kRows) {
+        if (a == b) continue;
+        const auto as = [=](unsigned set) { return (set & 1U) << a | (set >> 1 & 1U) << b; };
+        const SpacesTransition row_of_pair{as(static_cast<unsigned>(row.next)), row.action};
+        if (Next(as(static_cast<unsigned>(row.head)), as(static_cast<unsigned>(row.side)), row.access) !=
+            row_of_pair)
+          return false;
+      }
+  return true;
+}
+constexpr bool IsProved(int count) {
+  for (Spaces holders = 0; holders < Spaces{1} << count; ++holders)
+    for (int space = 0; space < count; ++space)
+      for (const Access access : kAll)
+        if (!KeepsBytes(holders, Spaces{1} << space, access) ||
+            !TreatsAllAlike(holders, Spaces{1} << space, access, count))
+          return false;
+  return HasTheTable(count);
+}
+
+static_assert(IsProved(2) && IsProved(3) && IsProved(4), "the rule of two spaces is that of many");
+
+TEST_CASE("the rule of two spaces is that of three and four") {
+  for (const int count : {2, 3, 4}) CHECK(IsProved(count));
+}
+
 TEST_CASE("the rule gives every row of the table") {
   for (const Row& row : kRows) {
     INFO(Name(row.head) << ", " << Name(row.side) << ' ' << Name(row.access));

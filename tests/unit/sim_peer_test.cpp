@@ -66,6 +66,18 @@ TEST_CASE("other memory of a peer goes by way of the host until access is enable
   CHECK(sim::Inspect().misuse.empty());
 }
 
+TEST_CASE("memory of a device that is no peer is not read") {
+  Blocks blocks({.devices = 2, .peers = false, .memory_pools = false});
+  CHECK(blocks.Copy() == SimRuntime::kInvalidValue);
+  CHECK(Contains(OnlyMisuse(), "memory of another device"));
+}
+
+TEST_CASE("peers are the other devices that are not unified") {
+  sim::Reset({.devices = 3, .unified_devices = 1});
+  CHECK(SimDevice(0).properties().peers == std::vector{1});
+  CHECK(SimDevice(2).properties().peers == std::vector{0, 1});
+}
+
 TEST_CASE("there is no access to a device that is no peer") {
   for (const bool unified : {false, true}) {
     sim::Reset({.devices = 2, .unified = unified, .peers = unified});

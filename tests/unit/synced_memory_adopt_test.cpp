@@ -159,6 +159,27 @@ TEST_CASE("the destructor calls the deleter") {
   CHECK(deleted == 2);
 }
 
+TEST_CASE("Release calls the deleter of adopted bytes, and memory of ours takes their place") {
+  LogDevice device;
+  int deleted = 0;
+  {
+    SyncedMemory memory(4, device);
+    unsigned char bytes[] = {1, 2, 3, 4};
+    memory.set_cpu_data(bytes, [&](void* ptr) {
+      CHECK(ptr == bytes);
+      ++deleted;
+    });
+    memory.Release(Side::kCpu);
+    CHECK(deleted == 1);
+    CHECK(memory.head() == SyncedMemory::HEAD_AT_GPU);
+    CHECK_FALSE(memory.Owns(bytes));
+    CHECK(memory.cpu_data() != bytes);
+    CHECK(Bytes(memory.cpu_data(), 4) == std::vector{1, 2, 3, 4});
+  }
+  CHECK(deleted == 1);
+  CHECK(device.live() == 0);
+}
+
 TEST_CASE("a refused pointer stays the caller's, and the memory as it was") {
   Fixture f;
   int deleted = 0;

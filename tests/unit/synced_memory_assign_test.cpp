@@ -5,6 +5,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstring>
 #include <stdexcept>
+#include <vector>
 
 #include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
@@ -153,6 +154,17 @@ TEST_CASE("Assign within the capacity changes the size, and beyond it changes no
   CHECK(f.Cpu() == std::vector{7, 7});
   f.target.Assign(f.source, 4);
   CHECK(f.Cpu() == std::vector{7, 7, 7, 7});
+}
+
+TEST_CASE("Assign takes no more bytes than its source has, whatever the source's capacity") {
+  LogDevice device;
+  SyncedMemory source(8, device), target(8, device);
+  std::memset(source.overwrite_cpu_data(), 3, 8);
+  source.Resize(4);
+  CHECK_THROWS_AS(target.Assign(source, 5), std::length_error);
+  CHECK(target.head() == SyncedMemory::UNINITIALIZED);
+  CHECK_NOTHROW(target.Assign(source, 4));
+  CHECK(Bytes(target.cpu_data(), 4) == std::vector<int>(4, 3));
 }
 
 TEST_CASE("an Assign that failed at any call leaves the bytes that are promised, and a retry works") {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <thread>
 
@@ -159,8 +160,12 @@ TEST_CASE("what waits for a copy does not wait for the kernel queued behind it")
 class SlowToEnd final : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
-  std::function<void()> meanwhile;
+  std::function<void()> meanwhile, in_order;
   int ended = 0;
+  void Order(std::span<const StreamHandle> before, StreamHandle then) override {
+    if (in_order) in_order();
+    next().Order(before, then);
+  }
   void DestroyStream(StreamHandle stream) noexcept override {
     ++ended;
     if (meanwhile) std::thread(meanwhile).join();
@@ -186,6 +191,12 @@ TEST_CASE("a stream that ends with its last use holds up no other thread's acces
   sim::EndCapture(left);
   memory.mutable_gpu_data(writer);  // the last that waits for it
   CHECK(device.ended == 2);
+  std::optional<Stream> waited_for(device);
+  memory.overwrite_gpu_data(*waited_for);
+  device.in_order = [&] { waited_for.reset(); };
+  memory.gpu_data(other);  // has the last reference now
+  device.in_order = nullptr;
+  CHECK(device.ended == 3);
   device.meanwhile = nullptr;
 }
 

@@ -4,16 +4,15 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstring>
-#include <functional>
-#include <list>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
-#include "ferry/out_of_memory.hpp"
+#include "ferry/forwarding_device.hpp"
 #include "ferry/synced_memory.hpp"
 #include "sim_fixture.hpp"
 
@@ -100,14 +99,42 @@ TEST_CASE("devices of different backends share a memory by way of the host, whic
   }
 }
 
-TEST_CASE("a source that fails is replaced by the next holder") {
-  Devices devices;
-  SyncedMemory memory(kBytes, *devices.device[0]);
-  Fill(memory, devices.Main(0), 9);
-  memory.cpu_data();
-  sim::BeginCapture(Stream(*devices.device[1]));  // which has nothing to do with it
-  const Stream other(*devices.device[1]);
-  CHECK(Sees(memory, other) == 9);
+/// Notes the kinds of copies, and fails the next one where it is told to.
+class Kinds final : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override {
+    kinds.push_back(kind);
+    if (std::exchange(fails, false)) throw DeviceError("Copy", 1, "asked to fail");
+    next().Copy(kind, dst, src, bytes, on);
+  }
+  std::vector<CopyKind> kinds;
+  bool fails = false;
+};
+
+TEST_CASE("of several holders the nearest is the source, and if it fails, the next one") {
+  using enum CopyKind;
+  for (const bool peers : {true, false})
+    for (const bool fails : {false, true}) {
+      CAPTURE(peers, fails);
+      sim::Reset({.devices = 2, .peers = peers});
+      Kinds first(std::make_unique<SimDevice>(0)), second(std::make_unique<SimDevice>(1));
+      SyncedMemory memory(kBytes, first);
+      Fill(memory, Stream::Main(first), 9);
+      memory.cpu_data();
+      second.fails = fails;
+      const Stream on(second);
+      if (!peers && fails) {
+        // The next holder is reached by way of the one that has failed.
+        CHECK_THROWS_AS(memory.gpu_data(on), DeviceError);
+        CHECK(memory.head() == SyncedMemory::SYNCED);
+      }
+      CHECK(Sees(memory, on) == 9);
+      CHECK(second.kinds.front() == (peers ? kDeviceToDevice : kHostToDevice));
+      CHECK(second.kinds.size() == (fails ? 2 : 1));
+      CHECK(second.kinds.back() == (peers && !fails ? kDeviceToDevice : kHostToDevice));
+      CHECK(first.kinds == std::vector{kDeviceToHost});
+    }
 }
 
 TEST_CASE("what is released is given back, and its bytes go where others can have them") {
@@ -171,85 +198,30 @@ TEST_CASE("a block that a captured stream of another device may still read is no
   }
 }
 
-/// Puts back the handler that there was.
-struct WithHandler {
-  explicit WithHandler(OutOfMemoryHandler handler) : before(SetOutOfMemoryHandler(std::move(handler))) {}
-  ~WithHandler() { SetOutOfMemoryHandler(std::move(before)); }
-  WithHandler(const WithHandler&) = delete;
-  WithHandler& operator=(const WithHandler&) = delete;
-  OutOfMemoryHandler before;
-};
-
-TEST_CASE("a program's own policy evicts arrays, so that four times the device's memory is enough") {
-  for (const bool pooled : {true, false}) {
-    sim::Reset({.memory = 4 * 4096});
-    const std::unique_ptr<Device> device = pooled ? MakeDevice("sim") : std::make_unique<SimDevice>(0);
-    std::list<std::unique_ptr<SyncedMemory>> memories;
-    std::list<SyncedMemory*> least_recent;
-    const WithHandler evicts([&](Device& of, std::size_t bytes) {
-      CHECK(&of == device.get());
-      CHECK(bytes == 4096);
-      if (least_recent.empty()) return false;
-      least_recent.front()->Release(Side::kGpu);
-      least_recent.pop_front();
-      return true;
-    });
-    for (int i = 0; i < 16; ++i) {
-      memories.push_back(std::make_unique<SyncedMemory>(4096, *device));
-      Fill(*memories.back(), Stream::Main(*device), i);
-      least_recent.push_back(memories.back().get());
-    }
-    int i = 0;
-    for (const auto& memory : memories) {
-      CHECK(Sees(*memory, Stream::Main(*device)) == i++);
-      least_recent.remove(memory.get());
-      least_recent.push_back(memory.get());
-    }
-    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
-  }
-}
-
-TEST_CASE(
-    "a handler that says true for ever, one that throws, and one that takes an operand, end in an error") {
-  sim::Reset({.memory = 64});
-  SimDevice device(0);
-  SyncedMemory memory(4096, device);
-  std::memset(memory.overwrite_cpu_data(), 2, 4096);
-  {
-    int asked = 0;
-    const WithHandler says_true([&](Device&, std::size_t) { return ++asked > 0; });
-    CHECK_THROWS_AS(memory.gpu_data(), OutOfMemory);
-    CHECK(asked == 1000);
-  }
-  {
-    const WithHandler throws([](Device&, std::size_t) -> bool { throw std::runtime_error("mine"); });
-    CHECK_THROWS_MATCHES(memory.gpu_data(), std::runtime_error, Message("mine"));
-  }
-  {
-    const WithHandler takes([&](Device&, std::size_t) {
-      memory.Release(Side::kCpu);
-      return true;
-    });
-    CHECK_THROWS_MATCHES(
-        memory.gpu_data(), std::logic_error,
-        Message("SyncedMemory::Release: a memory is an operand of a call that is under way"));
-  }
-  CHECK(memory.head() == SyncedMemory::HEAD_AT_CPU);
-  CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 2);
+TEST_CASE("a memory owns what it has allocated on each device") {
+  Devices devices;
+  SyncedMemory memory(kBytes, *devices.device[0]);
+  for (const int i : {0, 1, 2}) CHECK(memory.Owns(memory.overwrite_gpu_data(devices.Main(i))));
 }
 
 TEST_CASE("a borrowed stream may go once the memory has been told") {
-  SimWorld world({.order = sim::Order::kLate});
-  SyncedMemory memory(kBytes, world.device, "weights");
-  const StreamHandle lent = sim::CreateBlockingStream(world.device);
-  {
-    const Stream borrowed = Stream::Borrow(world.device, lent);
-    Fill(memory, borrowed, 6);
-    memory.Forget(borrowed);
-  }
-  world.device.DestroyStream(lent);
-  CHECK(Sees(memory, world.side) == 6);
-  CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+  for (const int i : {0, 1})
+    for (const bool home : {false, true}) {
+      CAPTURE(i, home);
+      Devices devices({.order = sim::Order::kLate});
+      Device& device = *devices.device[static_cast<std::size_t>(i)];
+      const Stream other(*devices.device[0]);
+      const StreamHandle lent = sim::CreateBlockingStream(device);
+      SyncedMemory memory(kBytes, *devices.device[0]);
+      {
+        const Stream borrowed = Stream::Borrow(device, lent);
+        Fill(memory, borrowed, 6);
+        memory.Forget(borrowed);
+      }
+      device.DestroyStream(lent);
+      if (home) CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 6);
+      if (!home) CHECK(Sees(memory, other) == 6);
+    }
 }
 
 TEST_CASE("a range that is not within the memory is refused, and names the memory, the range and the size") {

@@ -183,6 +183,18 @@ TEST_CASE("memory goes back in the order of its last use, after all others") {
   CHECK(device.Take() == Calls{"record e2 on s1", "s2 waits for e2", "deallocate device 4 on s2"});
 }
 
+TEST_CASE("a stream that reads again is the last that has used the memory") {
+  LogDevice device;
+  const Stream a(device), b(device), c(device);
+  {
+    SyncedMemory memory(4, device);
+    memory.overwrite_gpu_data(a);
+    for (const Stream* reader : {&b, &c, &a, &b}) memory.gpu_data(*reader);
+    device.Take();
+  }
+  CHECK(device.Take().back() == "deallocate device 4 on s2");
+}
+
 TEST_CASE("of a stream that has ended, the point after its last work is left") {
   Fixture f;
   f.memory.overwrite_gpu_data(Stream(f.device));
@@ -191,6 +203,18 @@ TEST_CASE("of a stream that has ended, the point after its last work is left") {
   f.memory.gpu_data(f.a);
   f.memory.gpu_data(f.b);
   CHECK(f.device.Take() == Calls{"s1 waits for e1", "s2 waits for e1"});
+}
+
+TEST_CASE("a borrowed stream with the handle of one that was forgotten waits for the work of that one") {
+  for (const bool reads : {true, false}) {
+    Fixture f;
+    const Stream lent = Stream::Borrow(f.device, StreamHandle{77});
+    f.memory.overwrite_gpu_data(lent);
+    f.memory.Forget(lent);
+    f.device.Take();
+    reads ? (void)f.memory.gpu_data(lent) : (void)f.memory.mutable_gpu_data(lent);
+    CHECK(f.device.Take() == Calls{"s76 waits for e1"});
+  }
 }
 
 TEST_CASE("a stream that no memory has to wait for ends without a point") {
@@ -244,6 +268,18 @@ TEST_CASE("a memory of no bytes makes no call, and its head moves as any other's
   f.memory.Prefetch(Side::kGpu, f.a);
   f.memory.Resize(0);
   CHECK(f.device.Take().empty());
+}
+
+TEST_CASE("an access of no bytes makes no call, wherever they would be") {
+  Fixture f;
+  for (const std::size_t first : {0, 2, 4}) {
+    f.memory.overwrite_gpu_data({first, 0}, f.a);
+    f.memory.mutable_cpu_data({first, 0});
+    f.memory.gpu_data({first, 0}, f.b);
+  }
+  f.memory.cpu_data({4, ByteRange::kRest});
+  CHECK(f.device.Take().empty());
+  CHECK(f.memory.head() == UNINITIALIZED);
 }
 
 TEST_CASE("the nested enum and its values are Caffe's") {

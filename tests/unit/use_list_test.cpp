@@ -1,65 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "ferry/detail/use_list.hpp"
-
 #include <catch2/catch_test_macros.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/memory/range_map_nodes.hpp"
-#include "synced_memory_device.hpp"
+#include "use_list_fixture.hpp"
 
 namespace ferry::detail {
 namespace {
 
-using testing::Calls;
-using testing::LogDevice;
-using enum Access;
-
-struct Fixture {
-  LogDevice device;
-  Stream main = Stream::Main(device), a{device}, b{device};
-  UseList uses;
-  Dying dying;
-  Fixture() { device.Take(); }
-
-  /// Returns whether the access had to be noted.
-  bool Add(Access access, const Stream& on, Bytes bytes = {}) {
-    const bool covered = uses.Covers(bytes, access, on.id());
-    if (!covered) uses.Prepare(bytes, access, on, dying);
-    if (!covered || access == kRead) uses.Note(bytes, access, on, dying);
-    uses.Settle(bytes, dying);
-    return !covered;
-  }
-  /// With its exact point.
-  void AddCopy(Access access, const Stream& on, Bytes bytes = {}) {
-    uses.Prepare(bytes, access, on, dying);
-    const auto serial = uses.Note(bytes, access, on, dying);
-    uses.SetPoint(bytes, serial, Event(on));
-    uses.Settle(bytes, dying);
-  }
-  auto BeforeHost(Access access, Bytes bytes = {}) { return uses.BeforeHost(bytes, access, dying); }
-  /// Without the wait.
-  void Reach(const std::vector<UseList::Awaited>& awaited, Access access, Bytes bytes = {}) {
-    uses.Reached(bytes, awaited, access, dying);
-  }
-};
-
 TEST_CASE("the first use of a buffer waits for nobody") {
-  Fixture f;
+  UseFixture f;
   CHECK(f.Add(kReadWrite, f.a));
   CHECK(f.device.Take().empty());
 }
 
 TEST_CASE("a read waits for the last write on another stream") {
-  Fixture f;
+  UseFixture f;
   f.Add(kOverwrite, f.a);
   f.Add(kRead, f.b);
   CHECK(f.device.Take() == Calls{"record e1 on s1", "s2 waits for e1"});
 }
 
 TEST_CASE("a read waits for no other read") {
-  Fixture f;
+  UseFixture f;
   f.Add(kRead, f.a);
   f.Add(kRead, f.b);
   CHECK(f.device.Take().empty());
@@ -67,7 +30,7 @@ TEST_CASE("a read waits for no other read") {
 
 TEST_CASE("a write waits for the reads since the last write, and then stands for all of them") {
   for (const Access write : {kReadWrite, kOverwrite}) {
-    Fixture f;
+    UseFixture f;
     f.Add(kRead, f.a);
     f.Add(kRead, f.b);
     f.Add(write, f.main);
@@ -79,7 +42,7 @@ TEST_CASE("a write waits for the reads since the last write, and then stands for
 }
 
 TEST_CASE("a write waits for each of many readers, once") {
-  Fixture f;
+  UseFixture f;
   std::vector<Stream> readers;
   for (int i = 0; i < 20; ++i) f.Add(kRead, readers.emplace_back(f.device));
   f.device.Take();
@@ -93,13 +56,13 @@ TEST_CASE("a write waits for each of many readers, once") {
 }
 
 TEST_CASE("one stream needs no wait for itself") {
-  Fixture f;
+  UseFixture f;
   for (const Access access : {kOverwrite, kRead, kReadWrite, kRead, kOverwrite}) f.Add(access, f.a);
   CHECK(f.device.Take().empty());
 }
 
 TEST_CASE("a use that an earlier one covers is not noted again") {
-  Fixture f;
+  UseFixture f;
   CHECK(f.Add(kRead, f.a));
   CHECK_FALSE(f.Add(kRead, f.a));
   CHECK(f.Add(kReadWrite, f.b));
@@ -107,7 +70,7 @@ TEST_CASE("a use that an earlier one covers is not noted again") {
 }
 
 TEST_CASE("a use with an exact point is waited for at that point, and its point is recorded once") {
-  Fixture f;
+  UseFixture f;
   f.AddCopy(kOverwrite, f.a);
   f.device.Take();
   f.Add(kRead, f.b);
@@ -115,8 +78,17 @@ TEST_CASE("a use with an exact point is waited for at that point, and its point 
   CHECK(f.device.Take() == Calls{"s2 waits for e1", "main waits for e1"});
 }
 
+TEST_CASE("a stream that has waited for the writer does not wait again") {
+  UseFixture f;
+  f.Add(kOverwrite, f.a);
+  f.AddCopy(kRead, f.b);
+  f.device.Take();
+  CHECK(f.Add(kRead, f.b));  // its kernels come behind the copy
+  CHECK(f.device.Take().empty());
+}
+
 TEST_CASE("a copy's write keeps its exact point when its stream reads on") {
-  Fixture f;
+  UseFixture f;
   f.AddCopy(kOverwrite, f.a);
   CHECK(f.Add(kRead, f.a));
   f.device.Take();
@@ -125,7 +97,7 @@ TEST_CASE("a copy's write keeps its exact point when its stream reads on") {
 }
 
 TEST_CASE("a copy's read turns lazy when its stream reads on") {
-  Fixture f;
+  UseFixture f;
   f.AddCopy(kRead, f.a);
   CHECK(f.Add(kRead, f.a));
   f.device.Take();
@@ -134,7 +106,7 @@ TEST_CASE("a copy's read turns lazy when its stream reads on") {
 }
 
 TEST_CASE("the host waits for writes before it reads, and for reads too before it writes") {
-  Fixture f;
+  UseFixture f;
   f.Add(kOverwrite, f.a);
   f.Add(kRead, f.b);
   CHECK(f.BeforeHost(kRead).size() == 1);
@@ -143,7 +115,7 @@ TEST_CASE("the host waits for writes before it reads, and for reads too before i
 }
 
 TEST_CASE("a host that has waited to read leaves a kernel's stream among the readers") {
-  Fixture f;
+  UseFixture f;
   f.Add(kOverwrite, f.a);
   f.Reach(f.BeforeHost(kRead), kRead);
   CHECK(f.BeforeHost(kRead).empty());
@@ -154,14 +126,14 @@ TEST_CASE("a host that has waited to read leaves a kernel's stream among the rea
 }
 
 TEST_CASE("a host that has waited for a copy forgets it") {
-  Fixture f;
+  UseFixture f;
   f.AddCopy(kOverwrite, f.a);
   f.Reach(f.BeforeHost(kRead), kRead);
   CHECK(f.uses.empty());
 }
 
 TEST_CASE("a host that has waited to write forgets all that it has waited for") {
-  Fixture f;
+  UseFixture f;
   f.Add(kOverwrite, f.a);
   f.Add(kRead, f.b);
   f.Reach(f.BeforeHost(kReadWrite), kReadWrite);
@@ -170,7 +142,7 @@ TEST_CASE("a host that has waited to write forgets all that it has waited for") 
 
 TEST_CASE("what is noted while the host waits is still to be waited for") {
   for (const Access access : {kRead, kReadWrite}) {
-    Fixture f;
+    UseFixture f;
     f.Add(kOverwrite, f.a);
     const auto awaited = f.BeforeHost(access);
     f.Add(kRead, f.a);  // the same note stands for more work now
@@ -180,8 +152,22 @@ TEST_CASE("what is noted while the host waits is still to be waited for") {
   }
 }
 
+TEST_CASE("a host that has waited for a copy has waited for nothing behind it on that stream") {
+  for (const bool copy : {false, true}) {
+    UseFixture f;
+    f.AddCopy(kOverwrite, f.a);
+    const auto awaited = f.BeforeHost(kReadWrite);
+    if (copy)
+      f.AddCopy(kOverwrite, f.a);
+    else
+      f.Add(kRead, f.a);
+    f.Reach(awaited, kReadWrite);
+    CHECK(f.BeforeHost(kReadWrite).size() == 1);
+  }
+}
+
 TEST_CASE("the last writer is the stream that wrote last, and nobody before the first write") {
-  Fixture f;
+  UseFixture f;
   CHECK_FALSE(f.uses.Writer({}));
   f.Add(kRead, f.a);
   CHECK_FALSE(f.uses.Writer({}));
@@ -192,7 +178,7 @@ TEST_CASE("the last writer is the stream that wrote last, and nobody before the 
 }
 
 TEST_CASE("a stream that has ended is waited for at the point after its last work") {
-  Fixture f;
+  UseFixture f;
   f.Add(kOverwrite, Stream(f.device));
   f.device.Take();
   CHECK_FALSE(f.uses.Writer({}));
@@ -203,7 +189,7 @@ TEST_CASE("a stream that has ended is waited for at the point after its last wor
 }
 
 TEST_CASE("a borrowed stream that is forgotten is waited for at the point after its work by then") {
-  Fixture f;
+  UseFixture f;
   const Stream lent = Stream::Borrow(f.device, StreamHandle{77});
   f.Add(kOverwrite, lent);
   f.uses.Forget(lent);
@@ -213,69 +199,56 @@ TEST_CASE("a borrowed stream that is forgotten is waited for at the point after 
   CHECK(f.device.Take() == Calls{"s1 waits for e1"});
 }
 
-constexpr Bytes kLeft{0, 8}, kRight{8, Bytes::kEnd}, kMiddle{4, 12};
-
-TEST_CASE("an access waits for nobody who uses other bytes") {
-  for (const Access access : {kRead, kReadWrite, kOverwrite}) {
-    Fixture f;
-    f.Add(kOverwrite, f.a, kLeft);
-    f.Add(access, f.b, kRight);
-    CHECK(f.device.Take().empty());
-    CHECK(f.BeforeHost(kReadWrite, {16, 17}).size() == 1);
-    f.device.Take();
-    f.Add(access, f.main, kMiddle);
-    Calls expected{"record e2 on s1", "main waits for e2"};
-    if (access != kRead) expected.insert(expected.end(), {"record e3 on s2", "main waits for e3"});
-    CHECK(f.device.Take() == expected);
-  }
-}
-
-TEST_CASE("a write stands for the uses that it covers, and for no others") {
-  Fixture f;
-  f.Add(kOverwrite, f.a);
-  f.Add(kRead, f.b);
-  f.Add(kOverwrite, f.main, kMiddle);
+TEST_CASE("to forget one stream leaves others and exact points as they were") {
+  UseFixture f;
+  const Stream lent = Stream::Borrow(f.device, StreamHandle{77});
+  f.Add(kOverwrite, lent);
+  f.Add(kRead, f.a);
+  f.uses.Forget(lent);
   f.device.Take();
-  f.Add(kRead, f.a, kMiddle);
-  CHECK(f.device.Take() == Calls{"record e4 on main", "s1 waits for e4"});
-  f.Add(kOverwrite, f.b, {0, 4});
-  CHECK(f.device.Take() == Calls{"record e5 on s1", "s2 waits for e5"});
-}
-
-TEST_CASE("a stream whose work is met in many places is asked for one point") {
-  Fixture f;
-  f.Add(kOverwrite, f.a);
-  for (std::size_t i = 0; i < 10; ++i) f.Add(kRead, f.b, {10 * i, 10 * i + 5});
+  f.Add(kReadWrite, f.b);
+  CHECK(f.device.Take() == Calls{"s2 waits for e2", "record e3 on s1", "s2 waits for e3"});
+  f.AddCopy(kOverwrite, lent);
+  f.uses.Forget(lent);
   f.device.Take();
-  f.Add(kOverwrite, f.main);
-  CHECK(f.device.Take() ==
-        Calls{"record e11 on s1", "main waits for e11", "record e12 on s2", "main waits for e12"});
+  f.Add(kRead, f.a);
+  CHECK(f.device.Take() == Calls{"s1 waits for e5"});
 }
 
-TEST_CASE("a host that has waited for some bytes has not waited for others") {
-  Fixture f;
-  f.Add(kOverwrite, f.a);
-  f.Reach(f.BeforeHost(kReadWrite, kMiddle), kReadWrite, kMiddle);
-  CHECK(f.BeforeHost(kRead, kMiddle).empty());
-  CHECK(f.BeforeHost(kRead, {0, 4}).size() == 1);
-  CHECK(f.BeforeHost(kRead, {12, 13}).size() == 1);
-  CHECK(f.uses.Covers({0, 4}, kReadWrite, f.a.id()));
-  CHECK_FALSE(f.uses.Covers({0, 5}, kRead, f.a.id()));
+TEST_CASE("a borrowed stream that is forgotten is not used again, and is no other one with its handle") {
+  UseFixture f;
+  const Stream lent = Stream::Borrow(f.device, StreamHandle{77});
+  f.Add(kOverwrite, lent);
+  f.Add(kRead, f.a);
+  f.uses.Forget(lent);
+  CHECK_FALSE(f.uses.Writer({}));
+  CHECK(f.uses.Covers({}, kRead, f.a.id()));
+  f.device.Take();
+  f.Add(kRead, lent);  // a new one, to which the vendor gave the old handle
+  CHECK(f.device.Take() == Calls{"s76 waits for e2"});
+  f.uses.Forget(lent);
+  CHECK(f.uses.Covers({}, kRead, f.a.id()));
+  CHECK_FALSE(f.uses.Last());
+  CHECK(f.uses.Streams() == std::vector{f.a.handle()});
+  f.device.Take();
+  f.device.FailAt(2);
+  CHECK(f.uses.TryEndBefore(f.b));
+  for (const auto& call : f.device.Take()) CHECK(call.find("synchronize s76") == std::string::npos);
 }
 
-TEST_CASE("copies of many parts that are over are forgotten") {
-  Fixture f;
-  for (std::size_t i = 0; i < 1000; ++i) {
-    f.AddCopy(kOverwrite, f.a, {i, i + 1});
-    f.device.RunAll();
-    REQUIRE(f.device.live() <= 2 + 66);
-  }
+TEST_CASE("a writer that the host has waited for is a reader like others") {
+  UseFixture f;
+  f.Add(kOverwrite, f.b);
+  f.Add(kRead, f.a);
+  f.Reach(f.BeforeHost(kRead), kRead);
+  CHECK(f.uses.Covers({}, kRead, f.a.id()));
+  CHECK(f.uses.Covers({}, kRead, f.b.id()));
 }
 
 TEST_CASE("a wait that fails leaves the list as it was") {
   for (const bool late : {false, true})
     for (const int nth : {1, 2, 3, 4}) {
-      Fixture f;
+      UseFixture f;
       f.Add(kOverwrite, f.a);
       f.Add(kRead, f.main);
       f.device.Take();
@@ -290,7 +263,7 @@ TEST_CASE("a wait that fails leaves the list as it was") {
 }
 
 TEST_CASE("memory is given back after all its uses, by a wait of the stream that gives it back") {
-  Fixture f;
+  UseFixture f;
   f.Add(kOverwrite, f.a);
   f.Add(kRead, f.b);
   f.device.Take();
@@ -300,7 +273,7 @@ TEST_CASE("memory is given back after all its uses, by a wait of the stream that
 }
 
 TEST_CASE("host memory is given back after a wait of the host for all its uses") {
-  Fixture f;
+  UseFixture f;
   f.Add(kOverwrite, f.a);
   f.Add(kRead, f.b);
   f.device.Take();
@@ -311,7 +284,7 @@ TEST_CASE("host memory is given back after a wait of the host for all its uses")
 }
 
 TEST_CASE("a use that can't be ordered is waited for with its whole stream") {
-  Fixture f;
+  UseFixture f;
   f.Add(kOverwrite, f.a);
   f.device.FailAt(1);
   CHECK(f.uses.TryEndBefore(f.b));
@@ -322,8 +295,17 @@ TEST_CASE("a use that can't be ordered is waited for with its whole stream") {
   CHECK(f.device.Take() == Calls{"record e1 on s1", "host waits for e1", "synchronize s1"});
 }
 
+TEST_CASE("a use of a stream that has ended and can't be ordered is waited for at its last point") {
+  UseFixture f;
+  f.Add(kOverwrite, Stream(f.device));
+  f.device.Take();
+  f.device.FailAt(1);
+  CHECK(f.uses.TryEndBefore(f.b));
+  CHECK(f.device.Take() == Calls{"s2 waits for e1", "host waits for e1"});
+}
+
 TEST_CASE("a list whose driver is gone ends without a throw") {
-  Fixture f;
+  UseFixture f;
   f.Add(kOverwrite, f.a);
   f.device.Fail();
   CHECK(f.uses.TryEndBefore(f.b));

@@ -18,6 +18,9 @@ struct Use {
   bool writes;
   std::optional<Event> point{};
   std::uint64_t serial = 0;  ///< changes whenever the note comes to stand for more work
+
+  /// The point after the work as it is known by now; nothing where none of it can be left.
+  std::optional<Event> PointAfter(Dying& dying) const;
 };
 
 /// Who uses which bytes of one buffer, and the one rule that orders everything: a new use waits for the last
@@ -64,7 +67,7 @@ class UseList {
   std::optional<Stream> Last() const;
   bool empty() const noexcept;
 
-  /// The uses of a borrowed stream get the point after its work up to now. Throws DeviceError.
+  /// A borrowed stream counts as ended: the point after its work up to now is left of it. Throws DeviceError.
   void Forget(const Stream& on);
 
   /// All uses come before what is queued on `on` from now on, or before what the host does next. The list is

@@ -56,7 +56,7 @@ MUTATIONS = [
     # Touches.
     (MEMORY, "writes ? PROT_READ | PROT_WRITE : PROT_READ", "PROT_READ | PROT_WRITE",
      "a kernel writes to what it said that it reads"),
-    (MACHINE, "    return options.unified ? SimRuntime::kSuccess\n", "    return true ? SimRuntime::kSuccess\n",
+    (MACHINE, "    return Unified(device) ? SimRuntime::kSuccess\n", "    return true ? SimRuntime::kSuccess\n",
      "kernels touch memory of nobody's"),
 
     # Races.
@@ -79,7 +79,7 @@ MUTATIONS = [
     (QUEUE, "  if (!running_) RunFront(NeededFor({queue, queue->done + 1}), lock);\n", "", "who polls a stream polls for ever"),
 
     # What is legal.
-    (COPY, "    if (block == nullptr && !machine().options.unified)\n", "    if (block == nullptr)\n",
+    (COPY, "    if (block == nullptr && !machine().Unified(CurrentDevice()))\n", "    if (block == nullptr)\n",
      "no fill of adopted heap"),
     (COPY, "from == nullptr && direction == kHostToDevice;", "from == nullptr;",
      "a copy reads adopted heap out of its stream's order"),

@@ -7,9 +7,8 @@ MESSAGE = "core/blob/message.cpp"
 BLOB = "core/blob/blob.cpp"
 
 MUTATIONS = [
-    (MEMORY, "  if (partly) Reach(side,", "  Reach(side,", "Assign of all bytes fetches those that it replaces"),
-    (MEMORY, "  if (size > size_) {  //", "  if (size >= size_) {  //",
-     "Resize to the same size sends the next access on the slow path"),
+    (MEMORY, "all, Access::kOverwrite, on_gpu ?", "all, Access::kReadWrite, on_gpu ?",
+     "Assign of all bytes fetches those that it replaces"),
     (POOL, "std::move(shelf->blocks.back()), shelf->on};\n  shelf->blocks.pop_back();",
      "std::move(shelf->blocks.front()), shelf->on};\n  shelf->blocks.erase(shelf->blocks.begin());",
      "the pool takes its oldest block"),

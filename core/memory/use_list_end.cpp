@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How the uses of a buffer end, so that it can be given back.
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "core/device/name.hpp"
+#include "core/memory/range_map_nodes.hpp"
+#include "ferry/detail/use_list.hpp"
+#include "ferry/error.hpp"
+
+namespace ferry::detail {
+namespace {
+
+/// The host waits for all of the use.
+void WaitFor(const Use& use) {
+  if (use.point)
+    use.point->HostWait();
+  else if (const auto stream = use.on.Alive())
+    stream->Synchronize();
+  else if (const auto point = use.on.LastPoint())
+    point->HostWait();
+}
+
+/// Runs `wait`, or waits for the use. False where its stream is, or may be, under graph capture. A driver
+/// that refuses twice is gone, and its work with it.
+template <class Wait>
+bool Ended(const Use& use, Wait wait) noexcept {
+  bool captured = false;  // that stream, or the one that should wait: the driver has answered
+  int refused = 0;
+  try {
+    wait(use);
+    return true;
+  } catch (const StreamCaptureError&) {
+    captured = true;
+  } catch (const DeviceError&) {
+    ++refused;
+  } catch (const std::bad_alloc&) {
+  }
+  for (;;) try {
+      WaitFor(use);
+      return true;
+    } catch (const StreamCaptureError&) {
+      return false;
+    } catch (...) {
+      if (++refused >= 2) return !captured;
+    }
+}
+
+}  // namespace
+
+template <class Wait>
+bool UseList::TryEnd(Wait wait) noexcept {
+  const auto ended = [&](const Use& use) { return Ended(use, wait); };
+  try {
+    Uses left = All();
+    std::erase_if(left, ended);
+    uses_.Reset(std::move(left));
+  } catch (const std::bad_alloc&) {  // one by one then
+    uses_.Each({}, [&](Bytes, Uses& uses) { return std::erase_if(uses, ended), true; });
+  }
+  return empty();
+}
+
+bool UseList::TryEndBefore(const Stream& on) noexcept {
+  return TryEnd([&, id = StreamNote(on).id()](const Use& use) {
+    Dying dying;
+    if (use.on.id() == id) return;
+    const auto point = use.PointAfter(dying);
+    if (point) SameBackend(use.on.device(), on.device()) ? point->StreamWait(on) : point->HostWait();
+  });
+}
+
+bool UseList::TryEndBeforeHost() noexcept {
+  return TryEnd([](const Use& use) {
+    Dying dying;
+    if (const auto point = use.PointAfter(dying)) point->HostWait();
+  });
+}
+
+void UseList::EndBefore(const Stream& on) {
+  Dying dying;
+  const auto foreign = Foreign({}, Access::kReadWrite, on, dying);
+  for (const Awaited& a : foreign) a.point.HostWait();
+  Reached({}, foreign, Access::kReadWrite, dying);
+  Order({}, Access::kReadWrite, on, dying);
+  uses_.Reset();
+}
+
+void UseList::EndBeforeHost() {
+  Dying dying;
+  for (const Awaited& a : BeforeHost({}, Access::kReadWrite, dying)) a.point.HostWait();
+  uses_.Reset();
+}
+
+std::optional<std::vector<StreamHandle>> UseList::StreamsOf(const Device& device) const {
+  std::vector<StreamHandle> streams;
+  for (const Use& use : All()) {
+    if (&use.on.device() != &device) return std::nullopt;
+    if (const auto stream = use.on.Alive()) streams.push_back(stream->handle());
+  }
+  return streams;
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Every sequence of five accesses of two ranges, by the host, two streams of the memory's device and one of a
+// second device: the bytes are current, nothing races, and no byte moves that need not.
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdio>
+#include <sstream>
+#include <string>
+
+#include "ferry/synced_memory.hpp"
+#include "tests/property/clock_device.hpp"
+#include "tests/property/necessary.hpp"
+#include "tests/property/scale.hpp"
+
+namespace ferry::testing {
+namespace {
+
+constexpr std::size_t kSize = 8, kLength = 5;
+constexpr unsigned kPlaces = 4, kAccesses = 3, kLetters = 2 * kPlaces * kAccesses;
+
+struct Letter {
+  unsigned range, place;
+  Access access;
+};
+constexpr Letter LetterOf(unsigned number) {
+  return {number / (kPlaces * kAccesses), number / kAccesses % kPlaces,
+          static_cast<Access>(number % kAccesses)};
+}
+
+/// Made once, for all sequences.
+class World {
+ public:
+  /// Says what was wrong, or nothing.
+  std::string Run(const std::array<ByteRange, 2>& ranges, const std::array<unsigned, kLength>& letters) {
+    machine_.Reset();
+    model_.fill({});
+    version_ = 0;
+    Necessary necessary(kSize, Necessary::Peers::kYes);
+    {
+      SyncedMemory memory(kSize, own_);
+      for (const unsigned number : letters) {
+        const Letter letter = LetterOf(number);
+        Apply(memory, ranges[letter.range], letter);
+        necessary.Access(ranges[letter.range], SpaceOf(letter.place), letter.access);
+      }
+    }
+    if (!machine_.idle()) machine_.Wrong("a block was not given back");
+    if (machine_.copied != necessary.bytes()) machine_.Wrong("bytes moved that need not");
+    if (machine_.copies > necessary.runs()) machine_.Wrong("neighbours of one source moved one by one");
+    return machine_.wrong;
+  }
+
+ private:
+  static unsigned SpaceOf(unsigned place) { return place == 0 ? 0 : place == 3 ? 2 : 1; }
+
+  void Apply(SyncedMemory& memory, ByteRange range, Letter letter) {
+    const Stream* const on = letter.place == 0 ? nullptr : &streams_[letter.place - 1];
+    auto* const ptr = static_cast<std::byte*>(Ask(memory, range, letter.access, on));
+    const auto queue = on == nullptr ? 0 : ClockDevice::Of(on->handle());
+    std::byte* const model = model_.data() + range.first;
+    if (letter.access != Access::kOverwrite) {
+      machine_.Use(ptr, range.bytes, false, queue);
+      if (std::memcmp(ptr, model, range.bytes) != 0) machine_.Wrong("the bytes are not current");
+    }
+    if (letter.access == Access::kRead) return;
+    machine_.Use(ptr, range.bytes, true, queue);
+    std::memset(ptr, ++version_, range.bytes);
+    std::memset(model, version_, range.bytes);
+  }
+  static void* Ask(SyncedMemory& memory, ByteRange range, Access access, const Stream* on) {
+    if (access == Access::kRead)
+      return const_cast<void*>(on == nullptr ? memory.cpu_data(range) : memory.gpu_data(range, *on));
+    if (access == Access::kReadWrite)
+      return on == nullptr ? memory.mutable_cpu_data(range) : memory.mutable_gpu_data(range, *on);
+    return on == nullptr ? memory.overwrite_cpu_data(range) : memory.overwrite_gpu_data(range, *on);
+  }
+
+  ClockMachine machine_{kSize};
+  ClockDevice own_{machine_, 0, 0, {1}}, second_{machine_, 0, 1, {0}};
+  const std::array<Stream, 3> streams_{Stream::Main(own_), Stream(own_), Stream(second_)};
+  std::array<std::byte, kSize> model_{};
+  int version_ = 0;
+};
+
+std::string Describe(const std::array<ByteRange, 2>& ranges, const std::array<unsigned, kLength>& letters) {
+  constexpr const char* kNames[] = {"host", "main stream", "own stream", "second device"};
+  std::ostringstream text;
+  for (const unsigned number : letters) {
+    const Letter letter = LetterOf(number);
+    const auto [first, bytes] = ranges[letter.range];
+    text << "\n  " << Name(letter.access) << " [" << first << ", " << first + bytes << ") by the "
+         << kNames[letter.place];
+  }
+  return text.str();
+}
+
+/// What a sequence does is checked after each step, so that the shorter ones are among these.
+void RunAll(const std::array<ByteRange, 2>& ranges) {
+  World world;
+  std::array<unsigned, kLength> letters{};
+  std::uint64_t total = 1, ran = 0;
+  for (std::size_t i = 0; i < kLength; ++i) total *= kLetters;
+  const auto stride = static_cast<std::uint64_t>(1 / std::min(1.0, Scale()));
+  for (std::uint64_t code = 0; code < total; code += stride, ++ran) {
+    std::uint64_t rest = code;
+    for (unsigned& letter : letters) letter = static_cast<unsigned>(rest % kLetters), rest /= kLetters;
+    if (const auto wrong = world.Run(ranges, letters); !wrong.empty())
+      FAIL(wrong << ", sequence " << code << Describe(ranges, letters));
+  }
+  CHECK(ran > 0);
+  std::printf("ran %llu of %llu sequences\n", static_cast<unsigned long long>(ran),
+              static_cast<unsigned long long>(total));
+}
+
+TEST_CASE("all sequences over two ranges that overlap keep the bytes current and move none in vain") {
+  RunAll({ByteRange{0, 5}, ByteRange{3, 5}});
+}
+TEST_CASE("all sequences over the whole and a part of it keep the bytes current and move none in vain") {
+  RunAll({ByteRange{0, 8}, ByteRange{2, 4}});
+}
+TEST_CASE("all sequences over two ranges that touch keep the bytes current and move none in vain") {
+  RunAll({ByteRange{0, 4}, ByteRange{4, 4}});
+}
+
+}  // namespace
+}  // namespace ferry::testing

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is asked when a device is out of memory.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <cstring>
+#include <list>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ferry/backend.hpp"
+#include "ferry/error.hpp"
+#include "ferry/forwarding_device.hpp"
+#include "ferry/out_of_memory.hpp"
+#include "ferry/synced_memory.hpp"
+#include "sim_fixture.hpp"
+
+namespace ferry::testing {
+namespace {
+
+using Catch::Matchers::Message;
+
+void Fill(SyncedMemory& memory, const Stream& on, int value) {
+  void* const ptr = memory.overwrite_gpu_data(on);
+  sim::Launch(on, {ptr}, [=, bytes = memory.size()] { std::memset(ptr, value, bytes); });
+}
+int Sees(const SyncedMemory& memory, const Stream& on) {
+  const void* const ptr = memory.gpu_data(on);
+  int seen = -1;
+  sim::Launch(on, {ptr}, [=, &seen] { seen = *static_cast<const unsigned char*>(ptr); });
+  on.Synchronize();
+  return seen;
+}
+
+/// Puts back the handler that there was.
+struct WithHandler {
+  explicit WithHandler(OutOfMemoryHandler handler) : before(SetOutOfMemoryHandler(std::move(handler))) {}
+  ~WithHandler() { SetOutOfMemoryHandler(std::move(before)); }
+  WithHandler(const WithHandler&) = delete;
+  WithHandler& operator=(const WithHandler&) = delete;
+  OutOfMemoryHandler before;
+};
+
+TEST_CASE("a program's own policy evicts arrays, so that four times the device's memory is enough") {
+  for (const bool pooled : {true, false}) {
+    sim::Reset({.memory = 4 * 4096});
+    const std::unique_ptr<Device> device = pooled ? MakeDevice("sim") : std::make_unique<SimDevice>(0);
+    std::list<std::unique_ptr<SyncedMemory>> memories;
+    std::list<SyncedMemory*> least_recent;
+    const WithHandler evicts([&](Device& of, std::size_t bytes) {
+      CHECK(&of == device.get());
+      CHECK(bytes == 4096);
+      if (least_recent.empty()) return false;
+      least_recent.front()->Release(Side::kGpu);
+      least_recent.pop_front();
+      return true;
+    });
+    for (int i = 0; i < 16; ++i) {
+      memories.push_back(std::make_unique<SyncedMemory>(4096, *device));
+      Fill(*memories.back(), Stream::Main(*device), i);
+      least_recent.push_back(memories.back().get());
+    }
+    int i = 0;
+    for (const auto& memory : memories) {
+      CHECK(Sees(*memory, Stream::Main(*device)) == i++);
+      least_recent.remove(memory.get());
+      least_recent.push_back(memory.get());
+    }
+    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE(
+    "a handler that says true for ever, one that throws, and one that takes an operand, end in an error") {
+  sim::Reset({.memory = 64});
+  SimDevice device(0);
+  SyncedMemory memory(4096, device);
+  std::memset(memory.overwrite_cpu_data(), 2, 4096);
+  {
+    int asked = 0;
+    const WithHandler says_true([&](Device&, std::size_t) { return ++asked < 5000; });
+    CHECK_THROWS_AS(memory.gpu_data(), OutOfMemory);
+    CHECK(asked == 1000);
+  }
+  {
+    const WithHandler throws([](Device&, std::size_t) -> bool { throw std::runtime_error("mine"); });
+    CHECK_THROWS_MATCHES(memory.gpu_data(), std::runtime_error, Message("mine"));
+  }
+  {
+    const WithHandler takes([&](Device&, std::size_t) {
+      memory.Release(Side::kCpu);
+      return true;
+    });
+    CHECK_THROWS_MATCHES(
+        memory.gpu_data(), std::logic_error,
+        Message("SyncedMemory::Release: a memory is an operand of a call that is under way"));
+  }
+  CHECK(memory.head() == SyncedMemory::HEAD_AT_CPU);
+  CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 2);
+}
+
+/// Has no memory until it is told to trim, for the second time.
+class Full final : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
+    if (kind == MemoryKind::kDevice && trimmed < 2) throw OutOfMemory("full", bytes);
+    return next().Allocate(kind, bytes, on);
+  }
+  void Trim() override {
+    ++trimmed;
+    next().Trim();
+  }
+  int trimmed = 0;
+};
+
+TEST_CASE("after each time that the handler says true the device gives back what it keeps") {
+  sim::Reset();
+  Full device(std::make_unique<SimDevice>(0));
+  SyncedMemory memory(kBytes, device);
+  int asked = 0;
+  const WithHandler says_true([&](Device&, std::size_t) { return ++asked < 5000; });
+  CHECK(memory.gpu_data() != nullptr);
+  CHECK(asked == 2);
+  CHECK(device.trimmed == 2);
+}
+
+TEST_CASE("a handler that says false is asked once") {
+  sim::Reset();
+  Full device(std::make_unique<SimDevice>(0));
+  SyncedMemory memory(kBytes, device);
+  int asked = 0;
+  const WithHandler says_false([&](Device&, std::size_t) { return ++asked > 1; });
+  CHECK_THROWS_AS(memory.gpu_data(), OutOfMemory);
+  CHECK(asked == 1);
+  CHECK(device.trimmed == 0);
+}
+
+TEST_CASE("a handler may put another one in its place, and look at the operand that it is asked for") {
+  sim::Reset();
+  Full device(std::make_unique<SimDevice>(0));
+  SyncedMemory memory(kBytes, device);
+  int asked = 0;
+  const WithHandler replaces([&](Device&, std::size_t) {
+    CHECK(memory.head() == SyncedMemory::UNINITIALIZED);
+    SetOutOfMemoryHandler([&asked](Device&, std::size_t) { return ++asked < 5000; });
+    return true;
+  });
+  CHECK(memory.gpu_data() != nullptr);
+  CHECK(asked == 1);
+}
+
+}  // namespace
+}  // namespace ferry::testing
