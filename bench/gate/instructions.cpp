@@ -13,7 +13,9 @@
 
 namespace {
 
+using ferry::Array;
 using ferry::Blob;
+using ferry::Place;
 using ferry::SyncedMemory;
 
 /// The loop counts too: 3 instructions a call.
@@ -60,6 +62,22 @@ int main() {
   const Blob<float>& seen = blob;
   Count("Blob::cpu_data", [&] { return seen.cpu_data(); });
   Count("Blob::mutable_cpu_data", [&] { return blob.mutable_cpu_data(); });
+  Blob<float> there({2, 3, 4, 5}, device);
+  there.gpu_data(stream);
+  const Blob<float>& seen_there = there;
+  Count("Blob::gpu_data", [&] { return seen_there.gpu_data(stream); });
+  Count("Blob::mutable_gpu_data", [&] { return there.mutable_gpu_data(stream); });
+
+  // What a place adds to the memory's own accesses: it says where.
+  Array<float> x(120, device), y(120, device), z(120, device);
+  const Place cpu = Place::Cpu(device), gpu_place(stream);
+  cpu.Overwrite(x), gpu_place.Read(x);
+  Count("Place::Read_on_the_cpu", [&] { return cpu.Read(x).data(); });
+  Count("Place::Read_on_a_stream", [&] { return gpu_place.Read(x).data(); });
+  Count("Place::ReadWrite_on_the_cpu", [&] { return cpu.ReadWrite(y).data(); });
+  Count("Place::ReadWrite_on_a_stream", [&] { return gpu_place.ReadWrite(z).data(); });
+  Count("Place::Overwrite_on_the_cpu", [&] { return cpu.Overwrite(y).data(); });
+  Count("Place::Read_of_a_Blob", [&] { return cpu.Read(seen).data(); });
   Blob<float> copy({2, 3, 4, 5}, device);
   Count("Blob::CopyFrom", [&] {
     copy.CopyFrom(blob);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/blob.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -26,87 +29,144 @@ std::size_t Blob<T>::Bytes(const Shape& shape, const char* call) {
 }
 
 template <class T>
+Reshaping Blob<T>::Change(std::size_t bytes) {
+  return {
+      {data_.memory_, data_.first_}, {diff_.memory_, diff_.first_}, this->bytes(), bytes, device(), name()};
+}
+
+template <class T>
 void Blob<T>::ReshapeTo(const Shape& shape, const char* call) {
-  Reshaping reshaping(data_, diff_, bytes(), Bytes(shape, call), device());
+  Reshaping reshaping = Change(Bytes(shape, call));
   Commit(shape, reshaping);
 }
 
 template <class T>
 void Blob<T>::ShrinkToFit() {
-  if (data_ == nullptr) return;
-  Reshaping reshaping(data_, diff_, bytes(), bytes(), device(), Reshaping::Room::kExact);
-  reshaping.Copy(Reshaping::Part::kData, *data_);
-  reshaping.Copy(Reshaping::Part::kDiff, *diff_);
+  if (!HasShape()) return;
+  Reshaping reshaping({data_.memory_, data_.first_}, {diff_.memory_, diff_.first_}, bytes(), bytes(),
+                      device(), name(), Reshaping::Room::kExact);
+  for (const BlobPart part : {BlobPart::kData, BlobPart::kDiff})
+    reshaping.Copy(part, *array(part).memory_, array(part).first_);
   reshaping.Commit();
+  Fit();
 }
 
 template <class T>
 void Blob<T>::Commit(const Shape& shape, Reshaping& reshaping) noexcept {
   reshaping.Commit();
   shape_ = shape;
-  count_ = shape.count();
-  shape_memory_.reset();
+  Fit();
+  if (detail::BlobExtras* const extras = extras_.Find()) extras->dims.reset();
+}
+
+/// Shared elements that the shape no longer needs stay in the array, if they are still there.
+template <class T>
+void Blob<T>::Fit() noexcept {
+  for (Array<T>* const array : {&data_, &diff_}) {
+    const auto [first, bytes] = array->part().range;
+    const bool stays = array->memory_.use_count() != 1 && array->count_ >= count() &&
+                       first + bytes <= array->memory_.get()->size();
+    if (!stays) array->Fit(count());
+  }
 }
 
 template <class T>
-void Blob<T>::CopyFrom(const Blob& source, bool copy_diff, bool reshape) {
-  const bool fits = shape_ == source.shape_ && count_ == source.count_;
-  if (!fits && (!reshape || source.data_ == nullptr))
-    throw ShapeError("Blob::CopyFrom: the source has " + source.Described() + ", this blob has " +
-                     Described() +
-                     (source.data_ == nullptr ? "; a source needs a shape"
-                                              : "; they must be equal unless `reshape` is true"));
-  if (source.data_ == nullptr) return;
-  const SyncedMemory& from = copy_diff ? *source.diff_ : *source.data_;
-  // The usual case, in which there is nothing to reshape, takes as long as its bytes.
-  if (fits && data_->size() == bytes() && diff_->size() == bytes()) {
-    SyncedMemory& to = copy_diff ? *diff_ : *data_;
-    if (&from != &to) to.Assign(from, bytes());
-    return;
-  }
-  Reshaping reshaping(data_, diff_, bytes(), source.bytes(), device());
-  reshaping.Copy(copy_diff ? Reshaping::Part::kDiff : Reshaping::Part::kData, from);
-  fits ? reshaping.Commit() : Commit(source.shape_, reshaping);
+Blob<T> Blob<T>::SliceOf(std::int64_t first, std::int64_t count) const {
+  if (!HasShape()) FailShapeless("Blob::Slice");
+  const auto refuse = [&](const std::string& why) {
+    throw ShapeError("Blob::Slice: " + std::to_string(count) + " from number " + std::to_string(first) +
+                     " on of axis 0 of shape " + shape_.ToString() + ", " + detail::LabelOf(data_.part()) +
+                     "; " + why);
+  };
+  if (shape_.empty()) refuse("a blob without axes has no slices");
+  if (first < 0 || count < 0 || first > shape_[0] || count > shape_[0] - first)
+    refuse("a slice lies within the axis");
+  std::array<std::int64_t, kMaxBlobAxes> dims;
+  std::copy(shape_.begin(), shape_.end(), dims.begin());
+  dims[0] = count;
+  const std::int64_t row = shape_.count(1, num_axes());
+  Blob slice(device());
+  slice.shape_ = Shape(std::span<const std::int64_t>(dims).first(shape_.size()), "Blob::Slice");
+  slice.data_ = data_.template SliceAs<T>(first * row, count * row);
+  slice.diff_ = diff_.template SliceAs<T>(first * row, count * row);
+  return slice;
+}
+
+template <class T>
+void Blob<T>::Copy(const Blob& source, BlobPart part, WithReshape reshape, const Stream* on) {
+  const bool fits = shape_ == source.shape_ && HasShape() == source.HasShape();
+  if (!fits && (reshape == WithReshape::kNo || !source.HasShape()))
+    throw ShapeError(
+        "Blob::CopyFrom: the source has " + source.Described() + ", this blob has " + Described() +
+        (source.HasShape() ? "; they must be equal unless `reshape` is true" : "; a source needs a shape"));
+  if (!source.HasShape()) return;
+  const Array<T>& from = source.array(part);
+  if (fits) return array(part).memory_->Assign(this->part(part).range, *from.memory_, from.first_, on);
+  Reshaping reshaping = Change(source.bytes());
+  reshaping.Copy(part, *from.memory_, from.first_, on);
+  Commit(source.shape_, reshaping);
+}
+
+template <class T>
+void Blob<T>::Prefetch(Side side, const Stream& on, BlobPart part) const {
+  const detail::Part elements = this->part(part);
+  if (elements.count != 0) elements.memory->Prefetch(side, on, elements.range);
 }
 
 template <class T>
 void Blob<T>::set_cpu_data(T* data) {
   auto memory = Adoptive(data, "Blob::set_cpu_data");
   memory->set_cpu_data(data);
-  data_ = std::move(memory);
+  data_ = Array<T>(std::move(memory), 0, count());
 }
 
 template <class T>
 void Blob<T>::set_gpu_data(T* data, const Stream& on) {
   auto memory = Adoptive(data, "Blob::set_gpu_data");
   memory->set_gpu_data(data, on);
-  data_ = std::move(memory);
+  data_ = Array<T>(std::move(memory), 0, count());
 }
 
 template <class T>
-std::shared_ptr<SyncedMemory> Blob<T>::Adoptive(const T* ptr, const char* call) const {
+MemoryPtr Blob<T>::Adoptive(const T* ptr, const char* call) const {
   const auto refuse = [call](const std::string& why) {
     throw std::invalid_argument(std::string(call) + ": the pointer is " + why);
   };
-  if (ptr == nullptr) refuse("null; give one to " + std::to_string(count_) + " elements");
-  if (data_ == nullptr) FailShapeless(call);
+  if (ptr == nullptr) refuse("null; give one to " + std::to_string(count()) + " elements");
+  if (!HasShape()) FailShapeless(call);
   // Of the old storage too, which may go when this blob departs from it.
-  if (data_->Owns(ptr) || diff_->Owns(ptr))
+  if (data()->Owns(ptr) || diff()->Owns(ptr))
     refuse("to elements that this blob owns and would free; give it those of another owner");
-  return data_->size() == bytes() ? data_ : std::make_shared<SyncedMemory>(bytes(), device());
+  const bool whole = data_.first_ == 0 && data()->size() == bytes();
+  return whole ? data() : MemoryPtr(std::make_shared<SyncedMemory>(bytes(), device(), name()));
 }
 
 template <class T>
-const std::shared_ptr<SyncedMemory>& Blob<T>::Shareable(const std::shared_ptr<SyncedMemory>& storage,
-                                                        const Blob& with, const char* call) const {
-  if (count_ != with.count_ || (storage == nullptr) != (with.data_ == nullptr))
+Array<T> Blob<T>::Shareable(const Array<T>& array, const Blob& with, const char* call) const {
+  if (count() != with.count() || HasShape() != with.HasShape())
     throw ShapeError(std::string(call) + ": the other blob has " + Described() + ", this blob has " +
                      with.Described() + "; to share, both need a shape, and equal counts");
-  if (storage != nullptr && &storage->device() != &with.device())
+  if (HasShape() && &array.device() != &with.device())
     throw std::invalid_argument(std::string(call) + ": the other blob's storage is on the device " +
-                                Name(storage->device()) + ", this blob's on another, " + Name(with.device()) +
+                                Name(array.device()) + ", this blob's on another, " + Name(with.device()) +
                                 "; CopyFrom copies between devices");
-  return storage;
+  return array.template ShareAs<T>();
+}
+
+template <class T>
+void Blob<T>::set_name(const std::string& name) {
+  detail::BlobExtras& extras = extras_.Get();
+  std::string own = name;
+  data_.set_label(detail::LabelOf(name, BlobPart::kData));
+  diff_.set_label(detail::LabelOf(name, BlobPart::kDiff));
+  extras.name.swap(own);
+}
+
+template <class T>
+const std::string& Blob<T>::name() const noexcept {
+  static const std::string none;
+  const detail::BlobExtras* const extras = extras_.Find();
+  return extras != nullptr ? extras->name : none;
 }
 
 template <class T>
@@ -116,29 +176,29 @@ void Blob<T>::FailShapeless(const char* call) {
 
 template <class T>
 std::string Blob<T>::Described() const {
-  return data_ != nullptr ? "shape " + shape_.ToString() : "no shape";
+  return HasShape() ? "shape " + shape_.ToString() : "no shape";
 }
 
 template <class T>
 const SyncedMemory& Blob<T>::ShapeMemory() const {
-  const std::lock_guard lock(shape_mutex_);
-  if (shape_memory_ == nullptr) {
+  detail::BlobExtras& extras = extras_.Get();
+  const std::lock_guard lock(extras.mutex);
+  if (extras.dims == nullptr) {
     const std::vector<int> dims = shape_.ToInts("Blob::gpu_shape");
     auto memory = std::make_unique<SyncedMemory>(dims.size() * sizeof(int), device());
     if (!dims.empty()) std::memcpy(memory->overwrite_cpu_data(), dims.data(), memory->size());
-    shape_memory_ = std::move(memory);
+    extras.dims = std::move(memory);
   }
-  return *shape_memory_;
+  return *extras.dims;
 }
 
 template <class T>
 void Blob<T>::Swap(Blob& other) noexcept {
   std::swap(device_, other.device_);
   std::swap(shape_, other.shape_);
-  std::swap(count_, other.count_);
-  data_.swap(other.data_);
-  diff_.swap(other.diff_);
-  shape_memory_.swap(other.shape_memory_);
+  data_.Swap(other.data_);
+  diff_.Swap(other.diff_);
+  extras_.Swap(other.extras_);
 }
 
 template class Blob<float>;

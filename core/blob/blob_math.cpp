@@ -5,71 +5,88 @@
 namespace ferry {
 namespace {
 
-bool Untouched(const SyncedMemory* memory) {
-  return memory == nullptr || memory->size() == 0 || memory->head() == SyncedMemory::UNINITIALIZED;
+using detail::Part;
+
+bool Untouched(const Part& part) {
+  return part.count == 0 || part.memory->head(part.range) == SyncedMemory::UNINITIALIZED;
 }
 
-/// Where the bytes are.
-Place Home(const SyncedMemory& memory) {
-  Device& device = memory.device();
-  return Holds(memory.head(), Side::kGpu) ? Place(device) : Place::Cpu(device);
+/// Where it was asked for, or else where the bytes are.
+Place PlaceFor(const Part& part, const Stream* on) {
+  if (on != nullptr) return Place(*on);
+  Device& device = part.memory->device();
+  return Holds(part.memory->head(part.range), Side::kGpu) ? Place(device) : Place::Cpu(device);
+}
+
+template <class T>
+void UpdateOn(const Part& data, const Part& diff, const Stream* on) {
+  if (Untouched(diff)) return;
+  detail::Axpy(PlaceFor(Untouched(data) ? diff : data, on), T{-1}, Operand<const T>(diff, Access::kRead),
+               Operand<T>(data, Access::kReadWrite));
+}
+template <class T, class Sum>
+double SumOn(const Part& part, const Stream* on, Sum sum) {
+  return Untouched(part) ? 0 : sum(PlaceFor(part, on), Operand<const T>(part, Access::kRead));
+}
+template <class T>
+void ScaleOn(const Part& part, const Stream* on, T factor) {
+  if (!Untouched(part)) detail::Scale(PlaceFor(part, on), factor, Operand<T>(part, Access::kReadWrite));
 }
 
 }  // namespace
 
 template <class T>
-void Blob<T>::Update()
+void Blob<T>::Update(OnStream on)
   requires Real<T>
 {
-  if (Untouched(diff_.get())) return;
-  Axpy(Home(Untouched(data_.get()) ? *diff_ : *data_), T{-1}, Diff(*this), *this);
+  UpdateOn<T>(part(BlobPart::kData), part(BlobPart::kDiff), on.get());
 }
 
 template <class T>
-double Blob<T>::asum_data() const
+double Blob<T>::asum_data(OnStream on) const
   requires Real<T>
 {
-  return Untouched(data_.get()) ? 0 : Asum(Home(*data_), *this);
+  return SumOn<T>(part(BlobPart::kData), on.get(), detail::Asum<T>);
 }
 template <class T>
-double Blob<T>::asum_diff() const
+double Blob<T>::asum_diff(OnStream on) const
   requires Real<T>
 {
-  return Untouched(diff_.get()) ? 0 : Asum(Home(*diff_), Diff(*this));
+  return SumOn<T>(part(BlobPart::kDiff), on.get(), detail::Asum<T>);
 }
 template <class T>
-double Blob<T>::sumsq_data() const
+double Blob<T>::sumsq_data(OnStream on) const
   requires Real<T>
 {
-  return Untouched(data_.get()) ? 0 : Sumsq(Home(*data_), *this);
+  return SumOn<T>(part(BlobPart::kData), on.get(), detail::Sumsq<T>);
 }
 template <class T>
-double Blob<T>::sumsq_diff() const
+double Blob<T>::sumsq_diff(OnStream on) const
   requires Real<T>
 {
-  return Untouched(diff_.get()) ? 0 : Sumsq(Home(*diff_), Diff(*this));
+  return SumOn<T>(part(BlobPart::kDiff), on.get(), detail::Sumsq<T>);
 }
 template <class T>
-void Blob<T>::scale_data(T factor)
+void Blob<T>::scale_data(T factor, OnStream on)
   requires Real<T>
 {
-  if (!Untouched(data_.get())) Scale(Home(*data_), factor, *this);
+  ScaleOn<T>(part(BlobPart::kData), on.get(), factor);
 }
 template <class T>
-void Blob<T>::scale_diff(T factor)
+void Blob<T>::scale_diff(T factor, OnStream on)
   requires Real<T>
 {
-  if (!Untouched(diff_.get())) Scale(Home(*diff_), factor, Diff(*this));
+  ScaleOn<T>(part(BlobPart::kDiff), on.get(), factor);
 }
 
-#define FERRY_INSTANTIATE(T)                   \
-  template void Blob<T>::Update();             \
-  template double Blob<T>::asum_data() const;  \
-  template double Blob<T>::asum_diff() const;  \
-  template double Blob<T>::sumsq_data() const; \
-  template double Blob<T>::sumsq_diff() const; \
-  template void Blob<T>::scale_data(T factor); \
-  template void Blob<T>::scale_diff(T factor)
+#define FERRY_INSTANTIATE(T)                           \
+  template void Blob<T>::Update(OnStream);             \
+  template double Blob<T>::asum_data(OnStream) const;  \
+  template double Blob<T>::asum_diff(OnStream) const;  \
+  template double Blob<T>::sumsq_data(OnStream) const; \
+  template double Blob<T>::sumsq_diff(OnStream) const; \
+  template void Blob<T>::scale_data(T, OnStream);      \
+  template void Blob<T>::scale_diff(T, OnStream)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE

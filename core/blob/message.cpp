@@ -55,7 +55,7 @@ bool detail::ShapeEquals(const Shape& shape, const BlobContents& contents) {
 template <class T>
 void Blob<T>::Take(const detail::BlobContents& contents, bool reshape) {
   const Shape message_shape(contents.dims(), "Blob::FromProto");
-  if (!reshape && (data_ == nullptr || !detail::ShapeEquals(shape_, contents)))
+  if (!reshape && (!HasShape() || !detail::ShapeEquals(shape_, contents)))
     throw ShapeError("Blob::FromProto: the message has shape " + message_shape.ToString() +
                      ", this blob has " + Described() + "; they must be equal unless `reshape` is true");
   const Shape& shape = reshape ? message_shape : shape_;
@@ -63,13 +63,12 @@ void Blob<T>::Take(const detail::BlobContents& contents, bool reshape) {
   data.Require(shape, "data");
   if (diff.size() != 0) diff.Require(shape, "diff");
 
-  Reshaping reshaping(data_, diff_, bytes(), Bytes(shape, "Blob::FromProto"), device());
+  Reshaping reshaping = Change(Bytes(shape, "Blob::FromProto"));
   if (shape.count() != 0) {
     // Of the two accesses, the first must lose nothing if the second fails.
     const bool both = diff.size() != 0;
-    void* const data_out =
-        reshaping.Write(Reshaping::Part::kData, both ? Access::kReadWrite : Access::kOverwrite);
-    if (both) diff.CopyTo(static_cast<T*>(reshaping.Write(Reshaping::Part::kDiff, Access::kOverwrite)));
+    void* const data_out = reshaping.Write(BlobPart::kData, both ? Access::kReadWrite : Access::kOverwrite);
+    if (both) diff.CopyTo(static_cast<T*>(reshaping.Write(BlobPart::kDiff, Access::kOverwrite)));
     data.CopyTo(static_cast<T*>(data_out));
   }
   Commit(shape, reshaping);
@@ -79,7 +78,7 @@ template <class T>
 void Blob<T>::RequireWritable(const void* message) const {
   if (message == nullptr)
     throw std::invalid_argument("Blob::ToProto: the pointer is null; give one to a message");
-  if (data_ == nullptr) FailShapeless("Blob::ToProto");
+  if (!HasShape()) FailShapeless("Blob::ToProto");
   RequireCountable(shape_);
 }
 

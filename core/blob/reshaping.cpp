@@ -5,55 +5,74 @@
 
 namespace ferry::detail {
 
-Reshaping::Reshaping(Storage& data, Storage& diff, std::size_t before, std::size_t after, Device& device,
-                     Room room)
-    : changes_{Change{data, data != nullptr ? data->size() : 0, before},
-               Change{diff, diff != nullptr ? diff->size() : 0, before}},
-      after_(after) {
-  for (Change& change : changes_) {
-    const Storage& old = change.storage;
-    const bool spare = room == Room::kExact && old.use_count() == 1 && old->capacity() > after;
-    if (old == nullptr || old->capacity() < after || spare)
-      change.fresh = std::make_shared<SyncedMemory>(after, device);
+std::string LabelOf(const std::string& name, BlobPart part) {
+  return part == BlobPart::kData || name.empty() ? name : name + ".diff";
+}
+
+Reshaping::Reshaping(Storage data, Storage diff, std::size_t before, std::size_t after, Device& device,
+                     const std::string& name, Room room)
+    : changes_{Change{data, 0, 0}, Change{diff, 0, 0}}, after_(after) {
+  for (const BlobPart part : {BlobPart::kData, BlobPart::kDiff}) {
+    Change& change = changes_[static_cast<std::size_t>(part)];
+    const MemoryPtr& old = change.storage.memory;
+    const std::size_t first = change.storage.first;
+    const bool lacks = old == nullptr || old->capacity() < first || old->capacity() - first < after;
+    const bool spare = room == Room::kExact && !lacks && change.sole() && old->capacity() > after;
+    if (lacks || spare) {
+      change.fresh = std::make_shared<SyncedMemory>(after, device, LabelOf(name, part));
+      continue;
+    }
+    change.size = old->size();
+    // Whoever has the memory may have made it smaller than the blob.
+    change.keep = std::min({change.size, first + before, first + after});
+    const std::size_t kept = change.sole() ? change.keep : change.size;
+    if (kept < first + after) old->PrepareGrowth(kept);
   }
 }
 
 Reshaping::~Reshaping() {
   if (committed_) return;
   for (const Change& change : changes_)
-    if (change.fresh == nullptr) change.storage->Resize(change.size);
+    if (change.fresh == nullptr) change.storage.memory->Resize(change.size);
 }
 
-void* Reshaping::Write(Part part, Access access) {
+/// Growth can be undone if what follows fails, and a cut can not: the larger size first, the new one at last.
+Reshaping::Change& Reshaping::Grown(BlobPart part) {
   Change& change = changes_[static_cast<std::size_t>(part)];
   SyncedMemory& memory = change.target();
-  // Growth can be undone if the access fails, and a cut can not: the larger size first, the new one at last.
-  memory.Resize(std::max(memory.size(), after_));
-  const bool others_bytes = !change.sole() && memory.size() > after_;
-  const bool overwrite = (access == Access::kOverwrite && !others_bytes) || change.fresh != nullptr;
-  void* const ptr = overwrite ? memory.overwrite_cpu_data() : memory.mutable_cpu_data();
-  change.keep = after_;
+  memory.Resize(std::max(memory.size(), change.first() + after_));
+  return change;
+}
+
+void* Reshaping::Write(BlobPart part, Access access) {
+  Change& change = Grown(part);
+  SyncedMemory& memory = change.target();
+  const ByteRange range{change.first(), after_};
+  const bool overwrite = access == Access::kOverwrite || change.fresh != nullptr;
+  void* const ptr = overwrite ? memory.overwrite_cpu_data(range) : memory.mutable_cpu_data(range);
+  change.keep = change.first() + after_;
   return ptr;
 }
 
-void Reshaping::Copy(Part part, const SyncedMemory& from) {
-  Change& change = changes_[static_cast<std::size_t>(part)];
-  SyncedMemory& to = change.target();
-  if (after_ == 0 || &from == &to) return;
-  to.Assign(from, after_, change.sole() ? SyncedMemory::Rest::kDropped : SyncedMemory::Rest::kKept);
-  change.keep = after_;
+void Reshaping::Copy(BlobPart part, const SyncedMemory& from, std::size_t from_first, const Stream* on) {
+  if (after_ == 0) return;
+  Change& change = Grown(part);
+  change.target().Assign({change.first(), after_}, from, from_first, on);
+  change.keep = change.first() + after_;
 }
 
 void Reshaping::Commit() noexcept {
   committed_ = true;
   for (Change& change : changes_) {
+    SyncedMemory& memory = change.target();
     if (change.fresh != nullptr) {
-      change.storage = std::move(change.fresh);
+      change.storage.memory = std::move(change.fresh);
+      change.storage.first = 0;
     } else if (change.sole()) {
-      change.storage->Resize(change.keep);  // what lies beyond is nobody's, and must not come back
-      change.storage->Resize(after_);
-    } else if (change.storage->size() < after_) {
-      change.storage->Resize(after_);
+      memory.Resize(change.keep);  // what lies beyond is nobody's, and must not come back
+      memory.Resize(change.first() + after_);
+    } else {
+      memory.Resize(std::max(memory.size(), change.first() + after_));
     }
   }
 }

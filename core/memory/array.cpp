@@ -3,7 +3,17 @@
 
 #include "ferry/error.hpp"
 
-namespace ferry::detail {
+namespace ferry {
+
+void MemoryPtr::FailNull() {
+  throw ShapeError(
+      "ferry::MemoryPtr: there is no memory, since the blob has no shape, or the array no elements; Reshape "
+      "the blob first, or give the array a count");
+}
+
+namespace detail {
+
+constinit const ReadyWords kNeverReady[] = {ReadyWords(StreamId::kHost)};
 
 void FailArrayCount(std::int64_t count, std::size_t element, const std::string& label) {
   throw ShapeError("ferry::Array: " + std::to_string(count) + " elements of " + std::to_string(element) +
@@ -17,4 +27,5 @@ void FailSlice(const Part& part, std::int64_t first, std::int64_t count) {
                    std::to_string(part.count) + "; a slice lies within it");
 }
 
-}  // namespace ferry::detail
+}  // namespace detail
+}  // namespace ferry

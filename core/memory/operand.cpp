@@ -70,6 +70,16 @@ void FailCounts(const char* call, Named x, Named y) {
                    "; the counts must be equal");
 }
 
+void* Reach(const Part& part, Access access, const Stream* on) {
+  if (part.count == 0) return nullptr;
+  return InPlace::Reach(*part.memory, access, part.range, on);
+}
+void* ReachOnMain(const Part& part, Access access) {
+  if (part.count == 0) return nullptr;
+  const Stream main = Stream::Main(part.memory->device());
+  return InPlace::Reach(*part.memory, access, part.range, &main);
+}
+
 void TakeAt(const Place& place, std::span<const Request> requests, std::span<void*> ptrs) {
   const auto empty = [](const Request& request) { return request.range.bytes == 0; };
   const Stream* const on = place.side() == Side::kCpu ? nullptr : &place.stream();

@@ -35,7 +35,7 @@ const char* NameOfCall(bool host, Access access) {
 }  // namespace
 
 SyncedMemory::SyncedMemory(std::size_t size, Device& device, std::string label)
-    : main_(Stream::Main(device).id()),
+    : ReadyWords(Stream::Main(device).id()),
       device_(device),
       size_(size),
       capacity_(size),
@@ -108,9 +108,10 @@ void SyncedMemory::Forget(const Stream& borrowed) {
   ForgetReady();
 }
 
-Head SyncedMemory::head() const noexcept {
+Head SyncedMemory::head(ByteRange range) const noexcept {
   const std::lock_guard lock(mutex_);
-  return HeadOf({});
+  const bool rest = range.bytes > Bytes::kEnd - range.first;
+  return HeadOf({range.first, rest ? Bytes::kEnd : range.first + range.bytes});
 }
 
 void SyncedMemory::set_label(std::string label) {
@@ -141,56 +142,7 @@ void SyncedMemory::Resize(std::size_t size) {
   size_ = size;
 }
 
-void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest rest) {
-  RequireRoom(size, "Assign");
-  RequireMutable({}, "Assign");
-  if (size > source.size_)
-    throw std::length_error("SyncedMemory::Assign: " + std::to_string(size) + " bytes of a source that has " +
-                            std::to_string(source.size_) + "; its size is the most");
-  const bool partly = rest == Rest::kKept && size < size_;
-  const Head head = source.head();
-  if (!partly && (size == 0 || head == UNINITIALIZED)) {
-    Resize(0);
-    return Resize(size);
-  }
-  if (size == 0) return;
-  // A device's copies are between blocks of its own, and a unified one's lent bytes may be any that it can
-  // reach.
-  const auto lent = [](const SyncedMemory& memory) {
-    const std::lock_guard lock(memory.mutex_);
-    return memory.unified_ && memory.gpu_.adopted();
-  };
-  const bool on_gpu =
-      &source.device_ == &device_ && ferry::Holds(head, Side::kGpu) && !lent(source) && !lent(*this);
-  const auto main = on_gpu ? std::optional(Stream::Main(device_)) : std::nullopt;
-  const Bytes all{0, partly ? size : Bytes::kEnd};
-  const ByteRange wanted{0, size};
-  const void* const from = on_gpu ? source.gpu_data(wanted, *main) : source.cpu_data(wanted);
-  if (void* const here = on_gpu ? nullptr : WholeInPlace(Access::kOverwrite, nullptr)) {
-    std::memcpy(here, from, size);
-  } else {
-    Arrival target(*this, all, Access::kOverwrite, on_gpu ? &*main : nullptr);
-    target.empty = false;
-    Call::Perform({&target, 1}, [&] {
-      if (on_gpu) return CopyOver(all, from, size, *main);
-      std::memcpy(BufferOf(kHost).ptr, from, size);
-    });
-  }
-  if (!partly) size_ = size;
-}
-
-/// If the copy fails, nothing is in place here any more, and these bytes are gone where others have them too.
-void SyncedMemory::CopyOver(Bytes bytes, const void* from, std::size_t size, const Stream& on) const {
-  constexpr Spaces kHere = Only(kDevice);
-  Dying dying;
-  gpu_.uses.Note(bytes, Access::kOverwrite, on, dying);
-  ForgetReady();
-  if (unified_)
-    cpu_ready_ = nullptr;
-  else
-    ChangeHolders(bytes, [](Spaces holders) { return holders == kHere ? holders : holders & ~kHere; });
-  device_.Copy(CopyKind::kDeviceToDevice, gpu_.ptr, from, size, on.handle());
-}
+void SyncedMemory::PrepareGrowth(std::size_t size) { holders_.Isolate({size, Bytes::kEnd}); }
 
 void SyncedMemory::Release(Side side) { Evict(side == Side::kCpu ? kHost : kDevice); }
 void SyncedMemory::Release(Device& device) { Evict(SpaceOf(device)); }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ferry/log.hpp"
+#include "ferry/synced_memory.hpp"
 
 namespace ferry {
 namespace {
@@ -25,8 +26,10 @@ Observer& observer() {
 
 void LogRecord(const AccessRecord& record) {
   std::ostringstream line;
-  line << "memory " << record.memory << ": " << Name(record.before) << ", " << Name(record.side) << ' '
-       << Name(record.access) << " -> " << Name(record.action);
+  line << "memory " << record.memory;
+  if (const std::string& label = record.memory->label(); !label.empty()) line << " \"" << label << '"';
+  line << ": " << Name(record.before) << ", " << Name(record.side) << ' ' << Name(record.access) << " -> "
+       << Name(record.action);
   if (record.bytes != 0) line << ' ' << record.bytes << " bytes";
   line << ", " << Name(record.after);
   Log(LogLevel::kTrace, line.str());

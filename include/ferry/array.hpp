@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "ferry/backend.hpp"
+#include "ferry/detail/in_place.hpp"
 #include "ferry/detail/range.hpp"
+#include "ferry/memory_ptr.hpp"
 #include "ferry/operand.hpp"
 #include "ferry/place.hpp"
 #include "ferry/synced_memory.hpp"
@@ -43,9 +45,7 @@ class Array {
   Array() = default;
   /// `label` is what errors and traces call it. Throws ShapeError for a count that cannot be.
   explicit Array(std::int64_t count, Device& device = DefaultDevice(), std::string label = {})
-      : memory_(std::make_shared<SyncedMemory>(BytesOf(count, label), device, std::move(label))),
-        range_(ByteRange{}),
-        count_(count) {}
+      : Array(std::make_shared<SyncedMemory>(BytesOf(count, label), device, std::move(label)), 0, count) {}
   /// A copy of `values`, which are just of type T.
   template <detail::ForwardRange R>
     requires std::same_as<detail::ValueOf<R>, T>
@@ -59,11 +59,13 @@ class Array {
     requires(std::same_as<const U, T> && !std::same_as<U, T>)
   Array(Array<U>&& other) noexcept  // NOLINT(google-explicit-constructor): as T* becomes const T*
       : memory_(std::move(other.memory_)),
-        range_(std::exchange(other.range_, kNothing)),
+        in_place_(std::exchange(other.in_place_, {})),
+        first_(std::exchange(other.first_, 0)),
         count_(std::exchange(other.count_, 0)) {}
   Array(Array&& other) noexcept
       : memory_(std::move(other.memory_)),
-        range_(std::exchange(other.range_, kNothing)),
+        in_place_(std::exchange(other.in_place_, {})),
+        first_(std::exchange(other.first_, 0)),
         count_(std::exchange(other.count_, 0)) {}
   Array& operator=(Array&& other) noexcept {
     Array(std::move(other)).Swap(*this);
@@ -108,8 +110,8 @@ class Array {
   }
 
   /// The same elements again.
-  Array Share() { return {memory_, range_, count_}; }
-  Array<const T> Share() const { return {memory_, range_, count_}; }
+  Array Share() { return ShareAs<T>(); }
+  Array<const T> Share() const { return ShareAs<const T>(); }
   /// `count` elements from number `first` on. Throws ShapeError for those beyond the end, with label, range
   /// and size.
   Array Slice(std::int64_t first, std::int64_t count) { return SliceAs<T>(first, count); }
@@ -120,7 +122,7 @@ class Array {
   /// Starts on `on` what a read of these elements would need, of the CPU or of the stream's device, and does
   /// not wait for it. The next access does.
   void Prefetch(Side side, const Stream& on) const {
-    if (count_ != 0) memory_->Prefetch(side, on, range_);
+    if (count_ != 0) memory_->Prefetch(side, on, part().range);
   }
   /// Gives back the memory that the CPU, the array's device or another one has for all of the array, of which
   /// this may be a slice. SyncedMemory's Release says what becomes of the elements, and what is thrown.
@@ -133,15 +135,25 @@ class Array {
 
   /// The layer below, which knows neither type nor const: for head and the like. Null for an array without
   /// memory. Its size must stay.
-  const std::shared_ptr<SyncedMemory>& memory() const noexcept { return memory_; }
+  const MemoryPtr& memory() const noexcept { return memory_; }
 
  private:
   template <class U>
   friend class Array;
+  template <class U>
+  friend class Blob;
   friend struct detail::PartOf<Array>;
 
-  Array(std::shared_ptr<SyncedMemory> memory, ByteRange range, std::int64_t count) noexcept
-      : memory_(std::move(memory)), range_(range), count_(count) {}
+  Array(MemoryPtr memory, std::size_t first, std::int64_t count) noexcept
+      : memory_(std::move(memory)), first_(first) {
+    Fit(count);
+  }
+  /// Of memory whose size has become another one: the `count` elements that there are from first_ on.
+  void Fit(std::int64_t count) noexcept {
+    count_ = count;
+    const bool whole = memory_ != nullptr && first_ == 0 && memory_.get()->size() == part().range.bytes;
+    in_place_ = whole ? detail::InPlace(*memory_.get()) : detail::InPlace();
+  }
 
   static std::size_t BytesOf(std::int64_t count, const std::string& label) {
     if (count < 0 || count > PTRDIFF_MAX / static_cast<std::int64_t>(sizeof(T)))
@@ -149,25 +161,38 @@ class Array {
     return static_cast<std::size_t>(count) * sizeof(T);
   }
   template <class U>
+  Array<U> ShareAs() const {
+    Array<U> alias;
+    alias.memory_ = memory_;
+    alias.in_place_ = in_place_;
+    alias.first_ = first_;
+    alias.count_ = count_;
+    return alias;
+  }
+  void Swap(Array& other) noexcept {
+    memory_.swap(other.memory_);
+    std::swap(in_place_, other.in_place_);
+    std::swap(first_, other.first_);
+    std::swap(count_, other.count_);
+  }
+  template <class U>
   Array<U> SliceAs(std::int64_t first, std::int64_t count) const {
     if (first < 0 || count < 0 || first > count_ || count > count_ - first) [[unlikely]]
       detail::FailSlice(part(), first, count);
-    if (count == count_) return {memory_, range_, count_};
-    const ByteRange range = {range_.first + static_cast<std::size_t>(first) * sizeof(T),
-                             static_cast<std::size_t>(count) * sizeof(T)};
-    return {memory_, range, count};
+    if (count == count_) return ShareAs<U>();
+    Array<U> slice;
+    slice.memory_ = memory_;
+    slice.first_ = first_ + static_cast<std::size_t>(first) * sizeof(T);
+    slice.count_ = count;
+    return slice;
   }
-  detail::Part part() const noexcept { return {memory_.get(), range_, count_, {}}; }
-  void Swap(Array& other) noexcept {
-    memory_.swap(other.memory_);
-    std::swap(range_, other.range_);
-    std::swap(count_, other.count_);
+  detail::Part part() const noexcept {
+    return {memory_.get(), {first_, static_cast<std::size_t>(count_) * sizeof(T)}, count_, {}, in_place_};
   }
 
-  static constexpr ByteRange kNothing = {0, 0};
-
-  std::shared_ptr<SyncedMemory> memory_;
-  ByteRange range_ = kNothing;  ///< kRest: all of the memory, which is the short way
+  MemoryPtr memory_;
+  detail::InPlace in_place_;  ///< memory_'s, where the elements are all that it has
+  std::size_t first_ = 0;     ///< in bytes
   std::int64_t count_ = 0;
 };
 
@@ -180,6 +205,8 @@ template <class T>
 struct detail::PartOf<Array<T>> {
   using Element = T;
   static Part Of(const Array<T>& array) noexcept { return array.part(); }
+  static InPlace Short(const Array<T>& array) noexcept { return array.in_place_; }
+  static std::int64_t CountOf(const Array<T>& array) noexcept { return array.count_; }
 };
 
 }  // namespace ferry

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "ferry/array.hpp"
 #include "ferry/backend.hpp"
+#include "ferry/blob_options.hpp"
+#include "ferry/detail/blob_extras.hpp"
 #include "ferry/detail/message.hpp"
 #include "ferry/detail/range.hpp"
+#include "ferry/detail/shaped.hpp"
 #include "ferry/diff.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/shape.hpp"
@@ -25,15 +27,16 @@ namespace detail {
 class Reshaping;
 }  // namespace detail
 
-/// Data and diff of one shape, each in a SyncedMemory that blobs can share: Caffe's Blob.
+/// A shape and two arrays of it, data and diff, whose storage blobs can share: Caffe's Blob.
 ///
 /// T is any arithmetic type; the mathematics is there for float and double. Accesses, streams and threads are
-/// as in SyncedMemory; Reshape and what is not const count as writes. Elements that nobody wrote read as
-/// zeros. Throws what SyncedMemory throws, and ShapeError for a shape, axis, index or count that cannot be or
-/// does not fit; a call that throws leaves shape and elements as they were, except as SyncedMemory says. A
-/// Blob without a shape has no elements, no storage, and null pointers.
+/// as in SyncedMemory, and an access of a slice is one of its part alone; Reshape and what is not const count
+/// as writes. Elements that nobody wrote read as zeros. Throws what SyncedMemory throws, and ShapeError for a
+/// shape, axis, index or count that cannot be or does not fit; a call that throws leaves shape and elements
+/// as they were, except as SyncedMemory says. A Blob without a shape has no elements, no storage, and null
+/// pointers. Blob<const T>, of ferry/const_blob.hpp, may only be read.
 template <class T>
-class Blob {
+class Blob : public detail::Shaped {
   static_assert(std::is_arithmetic_v<T>, "a Blob holds numbers");
 
  public:
@@ -61,17 +64,17 @@ class Blob {
   Device& device() const { return device_ != nullptr ? *device_ : DefaultDevice(); }
 
   /// Within the capacity of its storage, the blob keeps the first min(old, new) elements of data and diff, on
-  /// whichever side they are, and those that are added read as zeros; nothing is allocated, copied or waited
-  /// for, except a copy of the dims that gpu_shape() has queued. Storage whose capacity is too small is
-  /// replaced, and starts from zeros. Shared storage never gets smaller; a blob that grows within it sees the
-  /// others' elements.
+  /// whichever side they are, and those that are added read as zeros; no memory of a side is allocated,
+  /// nothing is copied or waited for, except a copy of the dims that gpu_shape() has queued. Storage whose
+  /// capacity is too small is replaced, and starts from zeros. Shared storage never gets smaller; a blob that
+  /// grows within it sees the others' elements, and a slice those that come after it.
   void Reshape(const Shape& shape) {
-    if (shape != shape_ || shape.count() != count_) ReshapeTo(shape, "Blob::Reshape");
+    if (shape != shape_ || !HasShape()) ReshapeTo(shape, "Blob::Reshape");
   }
   template <IntegerRange R>
   void Reshape(const R& shape) {
     if constexpr (detail::ForwardRange<const R>)
-      if (shape_ == shape && data_ != nullptr) return;
+      if (shape_ == shape && HasShape()) return;
     Reshape(Shape(shape, "Blob::Reshape"));
   }
   void Reshape(std::initializer_list<std::int64_t> shape) { Reshape(Shape(shape, "Blob::Reshape")); }
@@ -83,50 +86,31 @@ class Blob {
     Reshape(shape.dim());
   }
   void ReshapeLike(const Blob& other) { Reshape(other.shape_); }
+
+  /// Rows `first` up to, not including, `first + count` of axis 0: a blob that shares the storage of that
+  /// part of data and diff. It sees writes and is seen, may be sliced again, and may outlive this blob.
+  /// Throws ShapeError for a part beyond the axis, and for a blob without axes or without a shape.
+  Blob Slice(std::int64_t first, std::int64_t count) { return SliceOf(first, count); }
+  Blob<const T> Slice(std::int64_t first, std::int64_t count) const {
+    return Blob<const T>(SliceOf(first, count));
+  }
   /// Gives back the memory that the shape does not need, and keeps the elements. Shared storage stays as it
   /// is.
   void ShrinkToFit();
 
-  const Shape& shape() const noexcept { return shape_; }
-  /// -1 is the last axis, here and below.
-  std::int64_t shape(int axis) const {
-    return shape_.begin()[shape_.CanonicalAxisIndex(axis, "Blob::shape")];
-  }
-  int num_axes() const noexcept { return shape_.num_axes(); }
-  std::int64_t count() const noexcept { return count_; }
-  /// The product of the dims from axis `start` up to, not including, `end`, neither of which is negative.
-  std::int64_t count(int start, int end) const { return shape_.count(start, end, "Blob::count"); }
-  std::int64_t count(int start) const { return count(start, num_axes()); }
-  int CanonicalAxisIndex(int axis) const {
-    return shape_.CanonicalAxisIndex(axis, "Blob::CanonicalAxisIndex");
-  }
+  /// Names the storage in errors and traces: "conv1.weight", and "conv1.weight.diff"; also that of aliases,
+  /// if it is shared, and what this blob replaces it by.
+  void set_name(const std::string& name);
+  const std::string& name() const noexcept;
+
+  using detail::Shaped::count;
+  std::int64_t count() const noexcept { return HasShape() ? shape_.count() : 0; }
   /// "2 3 (6)"
-  std::string shape_string() const { return data_ != nullptr ? shape_.ToString() : "(0)"; }
+  std::string shape_string() const { return HasShape() ? shape_.ToString() : "(0)"; }
   /// Legacy dims are compared from the last axis, as Caffe wrote them.
   template <BlobMessage M>
   bool ShapeEquals(const M& other) const {
     return detail::ShapeEquals(shape_, detail::ContentsOf(other));
-  }
-
-  /// The dims of a blob of at most four axes; those that it lacks are 1, at the end, or for a negative axis
-  /// at the beginning.
-  std::int64_t LegacyShape(int axis) const { return shape_.Legacy(axis, "Blob::LegacyShape"); }
-  std::int64_t num() const { return shape_.Legacy(0, "Blob::num"); }
-  std::int64_t channels() const { return shape_.Legacy(1, "Blob::channels"); }
-  std::int64_t height() const { return shape_.Legacy(2, "Blob::height"); }
-  std::int64_t width() const { return shape_.Legacy(3, "Blob::width"); }
-
-  /// In elements. An index may equal its dim, one past the end, so that pointers to ends can be made.
-  std::int64_t offset(std::int64_t n, std::int64_t c = 0, std::int64_t h = 0, std::int64_t w = 0) const {
-    return Offset(Legacy{{n, c, h, w}}, detail::Bound::kPastEnd, "Blob::offset");
-  }
-  /// Indices that are missing are 0.
-  template <IntegerRange R>
-  std::int64_t offset(const R& index) const {
-    return Offset(index, detail::Bound::kPastEnd, "Blob::offset");
-  }
-  std::int64_t offset(std::initializer_list<std::int64_t> index) const {
-    return Offset(index, detail::Bound::kPastEnd, "Blob::offset");
   }
 
   T data_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
@@ -151,32 +135,29 @@ class Blob {
   }
 
   /// What SyncedMemory says of each; of count() elements.
-  const T* cpu_data() const { return static_cast<const T*>(data_ ? data_->cpu_data() : nullptr); }
-  const T* gpu_data() const { return static_cast<const T*>(data_ ? data_->gpu_data() : nullptr); }
-  const T* gpu_data(const Stream& on) const {
-    return static_cast<const T*>(data_ ? data_->gpu_data(on) : nullptr);
+  const T* cpu_data() const { return Cpu<Access::kRead>(data_); }
+  const T* gpu_data() const { return Gpu<Access::kRead>(data_); }
+  const T* gpu_data(const Stream& on) const { return Gpu<Access::kRead>(data_, on); }
+  T* mutable_cpu_data() { return Cpu<Access::kReadWrite>(data_); }
+  T* mutable_gpu_data() { return Gpu<Access::kReadWrite>(data_); }
+  T* mutable_gpu_data(const Stream& on) { return Gpu<Access::kReadWrite>(data_, on); }
+  T* overwrite_cpu_data() { return Cpu<Access::kOverwrite>(data_); }
+  T* overwrite_gpu_data() { return Gpu<Access::kOverwrite>(data_); }
+  T* overwrite_gpu_data(const Stream& on) { return Gpu<Access::kOverwrite>(data_, on); }
+  const T* cpu_diff() const { return Cpu<Access::kRead>(diff_); }
+  const T* gpu_diff() const { return Gpu<Access::kRead>(diff_); }
+  const T* gpu_diff(const Stream& on) const { return Gpu<Access::kRead>(diff_, on); }
+  T* mutable_cpu_diff() { return Cpu<Access::kReadWrite>(diff_); }
+  T* mutable_gpu_diff() { return Gpu<Access::kReadWrite>(diff_); }
+  T* mutable_gpu_diff(const Stream& on) { return Gpu<Access::kReadWrite>(diff_, on); }
+  T* overwrite_cpu_diff() { return Cpu<Access::kOverwrite>(diff_); }
+  T* overwrite_gpu_diff() { return Gpu<Access::kOverwrite>(diff_); }
+  T* overwrite_gpu_diff(const Stream& on) { return Gpu<Access::kOverwrite>(diff_, on); }
+  /// Start on `on`, or on the main stream, what a read of that side will need, and do not wait for it.
+  void Prefetch(Side side, const Stream& on, BlobPart part = BlobPart::kData) const;
+  void Prefetch(Side side, BlobPart part = BlobPart::kData) const {
+    Prefetch(side, Stream::Main(device()), part);
   }
-  T* mutable_cpu_data() { return static_cast<T*>(data_ ? data_->mutable_cpu_data() : nullptr); }
-  T* mutable_gpu_data() { return static_cast<T*>(data_ ? data_->mutable_gpu_data() : nullptr); }
-  T* mutable_gpu_data(const Stream& on) {
-    return static_cast<T*>(data_ ? data_->mutable_gpu_data(on) : nullptr);
-  }
-  T* overwrite_cpu_data() { return OverwriteCpu(data_); }
-  T* overwrite_gpu_data() { return OverwriteGpu(data_); }
-  T* overwrite_gpu_data(const Stream& on) { return OverwriteGpu(data_, on); }
-  const T* cpu_diff() const { return static_cast<const T*>(diff_ ? diff_->cpu_data() : nullptr); }
-  const T* gpu_diff() const { return static_cast<const T*>(diff_ ? diff_->gpu_data() : nullptr); }
-  const T* gpu_diff(const Stream& on) const {
-    return static_cast<const T*>(diff_ ? diff_->gpu_data(on) : nullptr);
-  }
-  T* mutable_cpu_diff() { return static_cast<T*>(diff_ ? diff_->mutable_cpu_data() : nullptr); }
-  T* mutable_gpu_diff() { return static_cast<T*>(diff_ ? diff_->mutable_gpu_data() : nullptr); }
-  T* mutable_gpu_diff(const Stream& on) {
-    return static_cast<T*>(diff_ ? diff_->mutable_gpu_data(on) : nullptr);
-  }
-  T* overwrite_cpu_diff() { return OverwriteCpu(diff_); }
-  T* overwrite_gpu_diff() { return OverwriteGpu(diff_); }
-  T* overwrite_gpu_diff(const Stream& on) { return OverwriteGpu(diff_, on); }
 
   /// Use the caller's count() elements as the data, as SyncedMemory does. Shared storage of exactly that size
   /// changes for all who share it; otherwise this blob gets storage of its own. The diff stays. Throws
@@ -185,9 +166,9 @@ class Blob {
   void set_gpu_data(T* data, const Stream& on);
   void set_gpu_data(T* data) { set_gpu_data(data, Stream::Main(device())); }
 
-  /// Null without a shape.
-  const std::shared_ptr<SyncedMemory>& data() const noexcept { return data_; }
-  const std::shared_ptr<SyncedMemory>& diff() const noexcept { return diff_; }
+  /// Null without a shape; `*` and `->` are a ShapeError then. Of a slice, the whole of which it is a part.
+  const MemoryPtr& data() const noexcept { return data_.memory_; }
+  const MemoryPtr& diff() const noexcept { return diff_.memory_; }
   /// Use the storage of `other`, whose count is the same. Throws std::invalid_argument for another device.
   void ShareData(const Blob& other) { data_ = other.Shareable(other.data_, *this, "Blob::ShareData"); }
   void ShareDiff(const Blob& other) { diff_ = other.Shareable(other.diff_, *this, "Blob::ShareDiff"); }
@@ -198,25 +179,37 @@ class Blob {
 
   /// Copies the data, or with `copy_diff` the diff, where the source's are: on the main stream if that is the
   /// GPU, or both sides. Between devices they go by way of the host. A source of another shape is a
-  /// ShapeError unless `reshape`. SyncedMemory::Assign says what a failed copy can lose.
-  void CopyFrom(const Blob& source, bool copy_diff = false, bool reshape = false);
+  /// ShapeError unless `reshape`; a source that overlaps this blob in part is std::invalid_argument, and one
+  /// that is this blob's own elements is left alone. SyncedMemory::Assign says what a failed copy can lose.
+  void CopyFrom(const Blob& source, bool copy_diff = false, bool reshape = false) {
+    CopyFrom(source, copy_diff ? BlobPart::kDiff : BlobPart::kData,
+             reshape ? WithReshape::kYes : WithReshape::kNo);
+  }
+  void CopyFrom(const Blob& source, BlobPart part, WithReshape reshape = WithReshape::kNo) {
+    Copy(source, part, reshape, nullptr);
+  }
+  /// On a stream, and then it is its device that has the elements.
+  void CopyFrom(const Blob& source, const Stream& on, BlobPart part = BlobPart::kData,
+                WithReshape reshape = WithReshape::kNo) {
+    Copy(source, part, reshape, &on);
+  }
 
-  /// data -= diff. Mathematics runs where the bytes are: on the main stream if that is the GPU, or both
-  /// sides.
-  void Update()
+  /// data -= diff. Mathematics runs where the bytes are, on the main stream if that is the GPU, or both
+  /// sides; or on the stream that it is given. A number is waited for.
+  void Update(OnStream on = {})
     requires Real<T>;
   /// Sums of absolute values and of squares, with float64 totals.
-  double asum_data() const
+  double asum_data(OnStream on = {}) const
     requires Real<T>;
-  double asum_diff() const
+  double asum_diff(OnStream on = {}) const
     requires Real<T>;
-  double sumsq_data() const
+  double sumsq_data(OnStream on = {}) const
     requires Real<T>;
-  double sumsq_diff() const
+  double sumsq_diff(OnStream on = {}) const
     requires Real<T>;
-  void scale_data(T factor)
+  void scale_data(T factor, OnStream on = {})
     requires Real<T>;
-  void scale_diff(T factor)
+  void scale_diff(T factor, OnStream on = {})
     requires Real<T>;
 
   /// What Caffe wrote: legacy dims win over shape, and double_data over data. The diff changes if the message
@@ -228,6 +221,12 @@ class Blob {
   {
     Take(detail::ContentsOf(message), reshape);
   }
+  template <BlobMessage M>
+  void FromProto(const M& message, WithReshape reshape)
+    requires Real<T>
+  {
+    FromProto(message, reshape == WithReshape::kYes);
+  }
   /// The message then has this blob and nothing else: a Blob<double> as double_data, without its diff unless
   /// `write_diff`. Throws std::invalid_argument for null.
   template <BlobMessage M>
@@ -238,64 +237,82 @@ class Blob {
     const T* const data = cpu_data();
     detail::Write(shape_, data, write_diff ? cpu_diff() : nullptr, *message);
   }
+  template <BlobMessage M>
+  void ToProto(M* message, WithDiff diff) const
+    requires Real<T>
+  {
+    ToProto(message, diff == WithDiff::kYes);
+  }
+
+  /// For operands.
+  detail::Part part(BlobPart which) const noexcept {
+    const Array<T>& of = array(which);
+    return {of.memory_.get(), {of.first_, bytes()}, count(), {shape_.data(), shape_.size()}, of.in_place_};
+  }
 
  private:
-  // A caller overwrites count() elements: of storage that has more in use, only a part.
-  T* OverwriteCpu(const std::shared_ptr<SyncedMemory>& memory) {
-    if (memory == nullptr) return nullptr;
-    return static_cast<T*>(memory->size() == bytes() ? memory->overwrite_cpu_data()
-                                                     : memory->mutable_cpu_data());
+  friend class Blob<const T>;
+  friend struct detail::PartOf<Blob>;
+
+  bool HasShape() const noexcept { return data_.memory_ != nullptr; }
+  Array<T>& array(BlobPart part) noexcept { return part == BlobPart::kData ? data_ : diff_; }
+  const Array<T>& array(BlobPart part) const noexcept { return part == BlobPart::kData ? data_ : diff_; }
+  // Caffe's accesses; null where there are no elements.
+  template <Access kAccess>
+  T* Cpu(const Array<T>& array) const {
+    return static_cast<T*>(array.in_place_.template OnCpu<kAccess>(
+        [&] { return detail::Reach(array.part(), Possible(kAccess, array), nullptr); }));
   }
-  template <class... On>
-  T* OverwriteGpu(const std::shared_ptr<SyncedMemory>& memory, const On&... on) {
-    if (memory == nullptr) return nullptr;
-    return static_cast<T*>(memory->size() == bytes() ? memory->overwrite_gpu_data(on...)
-                                                     : memory->mutable_gpu_data(on...));
+  template <Access kAccess>
+  T* Gpu(const Array<T>& array) const {
+    return static_cast<T*>(array.in_place_.template OnMain<kAccess>(
+        [&] { return detail::ReachOnMain(array.part(), Possible(kAccess, array)); }));
   }
+  template <Access kAccess>
+  T* Gpu(const Array<T>& array, const Stream& on) const {
+    return static_cast<T*>(array.in_place_.template OnGpu<kAccess>(
+        on, [&] { return detail::Reach(array.part(), Possible(kAccess, array), &on); }));
+  }
+  /// A caller overwrites count() elements: of an array that has more, only some.
+  Access Possible(Access access, const Array<T>& array) const noexcept {
+    return access == Access::kOverwrite && array.count_ != count() ? Access::kReadWrite : access;
+  }
+  /// The arrays follow the shape.
+  void Fit() noexcept;
+  /// Not const, so that it can be made const again by whom it is for.
+  Blob SliceOf(std::int64_t first, std::int64_t count) const;
+  void Copy(const Blob& source, BlobPart part, WithReshape reshape, const Stream* on);
   void ReshapeTo(const Shape& shape, const char* call);
   /// Makes the change, and takes on the shape that goes with it.
   void Commit(const Shape& shape, detail::Reshaping& reshaping) noexcept;
   void Take(const detail::BlobContents& contents, bool reshape);
   void RequireWritable(const void* message) const;
   static std::size_t Bytes(const Shape& shape, const char* call);
-  std::size_t bytes() const noexcept { return static_cast<std::size_t>(count_) * sizeof(T); }
+  std::size_t bytes() const noexcept { return static_cast<std::size_t>(count()) * sizeof(T); }
+  detail::Reshaping Change(std::size_t bytes);
   /// The data's storage if it has just count() elements in use, or new storage of that size.
-  std::shared_ptr<SyncedMemory> Adoptive(const T* ptr, const char* call) const;
-  const std::shared_ptr<SyncedMemory>& Shareable(const std::shared_ptr<SyncedMemory>& storage,
-                                                 const Blob& with, const char* call) const;
+  MemoryPtr Adoptive(const T* ptr, const char* call) const;
+  Array<T> Shareable(const Array<T>& array, const Blob& with, const char* call) const;
   const SyncedMemory& ShapeMemory() const;
   void Swap(Blob& other) noexcept;
 
-  struct Legacy {
-    std::array<std::int64_t, 4> index;
-  };
-  std::int64_t Offset(const Legacy& legacy, detail::Bound bound, const char* call) const {
-    const std::array dims{shape_.Legacy(0, call), shape_.Legacy(1, call), shape_.Legacy(2, call),
-                          shape_.Legacy(3, call)};
-    return detail::Offset(dims, legacy.index, bound, call);
-  }
-  template <class R>
-  std::int64_t Offset(const R& index, detail::Bound bound, const char* call) const {
-    return detail::Offset(shape_, index, bound, call);
-  }
   /// An index that is refused brings no bytes to the CPU.
   template <class Index>
-  T Element(const std::shared_ptr<SyncedMemory>& memory, const Index& index, const char* call) const {
-    if (memory == nullptr) FailShapeless(call);
+  T Element(const Array<T>& array, const Index& index, const char* call) const {
+    if (!HasShape()) FailShapeless(call);
     const std::int64_t at = Offset(index, detail::Bound::kInside, call);
-    return static_cast<const T*>(memory->cpu_data())[at];
+    return Cpu<Access::kRead>(array)[at];
   }
   [[noreturn]] static void FailShapeless(const char* call);
   /// "shape 2 3 (6)", or "no shape"
   std::string Described() const;
 
   Device* device_ = nullptr;  ///< null: the default one, which nobody has asked for yet
-  Shape shape_;
-  std::int64_t count_ = 0;              ///< the shape's, but 0 where there is none yet
-  std::shared_ptr<SyncedMemory> data_;  ///< both null without a shape; at least bytes() in size
-  std::shared_ptr<SyncedMemory> diff_;
-  mutable std::mutex shape_mutex_;
-  mutable std::unique_ptr<SyncedMemory> shape_memory_;
+  Array<T> data_;             ///< as many elements as the shape or, where they are shared, more
+  Array<T> diff_;
+  mutable detail::OnDemand<detail::BlobExtras> extras_;
 };
 
 }  // namespace ferry
+
+#include "ferry/const_blob.hpp"  // IWYU pragma: export

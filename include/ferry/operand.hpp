@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "ferry/coherence.hpp"
+#include "ferry/detail/in_place.hpp"
 #include "ferry/detail/take.hpp"
 #include "ferry/synced_memory.hpp"
 
@@ -23,13 +24,14 @@ namespace detail {
 /// Elements of a memory. No memory: no elements.
 struct Part {
   SyncedMemory* memory;
-  ByteRange range;                     ///< kRest: all of it
+  ByteRange range;                     ///< of just these elements
   std::int64_t count;                  ///< in elements
   std::span<const std::int64_t> dims;  ///< a null span where it has none of its own
+  InPlace in_place{};                  ///< the memory's, where it has no other elements
 };
 
-/// How to come by the Part of an X: Element, and static Part Of(const X&). Array, Blob and what Diff returns
-/// have one.
+/// How to come by the Part of an X: Element, and static Part Of(const X&); for an access in place, what is
+/// enough of it: Short, and CountOf. Array, Blob and what Diff returns have one.
 template <class X>
 struct PartOf;
 
@@ -81,11 +83,8 @@ class Operand {
   std::int64_t count() const noexcept { return part_.count; }
   const detail::Part& part() const noexcept { return part_; }
   const std::array<std::int64_t, N>& dims() const noexcept { return dims_; }
-  /// For Take: these elements and no other, though the memory be larger by now.
-  detail::Request request() const noexcept {
-    const std::size_t first = part_.range.first;
-    return {part_.memory, {first, static_cast<std::size_t>(part_.count) * sizeof(T)}, access_};
-  }
+  /// For Take.
+  detail::Request request() const noexcept { return {part_.memory, part_.range, access_}; }
 
  private:
   detail::Part part_;
@@ -129,6 +128,16 @@ inline void RequireSameCount(const char* call, Named x, Named y) {
 void TakeAt(const Place& place, std::span<const Request> requests, std::span<void*> ptrs);
 
 template <class X>
+constexpr void RequireWritable() {
+  static_assert(!std::is_const_v<ElementOf<X>>, "ferry: a const array can't be written; Read is for it");
+}
+
+/// One access of those elements; `on` is null for the CPU. Null where there are none.
+void* Reach(const Part& part, Access access, const Stream* on);
+/// On the main stream of the memory's device.
+void* ReachOnMain(const Part& part, Access access);
+
+template <class X>
 Part MakePart(const X& x) {
   return PartOf<X>::Of(x);
 }
@@ -158,13 +167,13 @@ Operand<const ElementOf<X>> Read(X&& x) {
 /// The call changes elements of x, and may read all.
 template <ArrayLike X>
 Operand<ElementOf<X>> ReadWrite(X&& x) {
-  static_assert(!std::is_const_v<ElementOf<X>>, "ferry: a const array can't be written; Read is for it");
+  detail::RequireWritable<X>();
   return {detail::MakePart(x), Access::kReadWrite};
 }
 /// The call writes each element of x and reads none that it has not written.
 template <ArrayLike X>
 Operand<ElementOf<X>> Overwrite(X&& x) {
-  static_assert(!std::is_const_v<ElementOf<X>>, "ferry: a const array can't be written; Read is for it");
+  detail::RequireWritable<X>();
   return {detail::MakePart(x), Access::kOverwrite};
 }
 
@@ -176,12 +185,12 @@ Operand<const ElementOf<X>, N> Read(X&& x, const std::int64_t (&dims)[N]) {
 }
 template <ArrayLike X, std::size_t N>
 Operand<ElementOf<X>, N> ReadWrite(X&& x, const std::int64_t (&dims)[N]) {
-  static_assert(!std::is_const_v<ElementOf<X>>, "ferry: a const array can't be written; Read is for it");
+  detail::RequireWritable<X>();
   return {detail::MakePart(x), Access::kReadWrite, std::span(dims)};
 }
 template <ArrayLike X, std::size_t N>
 Operand<ElementOf<X>, N> Overwrite(X&& x, const std::int64_t (&dims)[N]) {
-  static_assert(!std::is_const_v<ElementOf<X>>, "ferry: a const array can't be written; Read is for it");
+  detail::RequireWritable<X>();
   return {detail::MakePart(x), Access::kOverwrite, std::span(dims)};
 }
 

@@ -31,42 +31,32 @@ class Place {
   /// of SyncedMemory, which says what it throws.
   template <ArrayLike X>
   auto Read(X&& x) const {
-    return SpanOf<Access::kRead>(ferry::Read(x));
+    return SpanOf<Access::kRead, const ElementOf<X>>(x);
   }
   template <ArrayLike X>
   auto ReadWrite(X&& x) const {
-    return SpanOf<Access::kReadWrite>(ferry::ReadWrite(x));
+    detail::RequireWritable<X>();
+    return SpanOf<Access::kReadWrite, ElementOf<X>>(x);
   }
   template <ArrayLike X>
   auto Overwrite(X&& x) const {
-    return SpanOf<Access::kOverwrite>(ferry::Overwrite(x));
+    detail::RequireWritable<X>();
+    return SpanOf<Access::kOverwrite, ElementOf<X>>(x);
   }
 
  private:
   Place(Side side, Stream stream) noexcept : side_(side), stream_(std::move(stream)) {}
 
-  template <Access kAccess, class T>
-  std::span<T> SpanOf(const Operand<T>& operand) const {
-    const detail::Part& part = operand.part();
+  /// Looks at no more of x than it needs where the bytes are in place.
+  template <Access kAccess, class T, class X>
+  std::span<T> SpanOf(const X& x) const {
+    using Of = detail::PartOf<X>;
+    const detail::InPlace in_place = Of::Short(x);
     void* const ptr =
-        part.range.bytes == ByteRange::kRest ? Whole<kAccess>(*part.memory) : Some(operand.request());
-    return {static_cast<T*>(ptr), static_cast<std::size_t>(part.count)};
-  }
-  /// The short way: no more than the memory's own access.
-  template <Access kAccess>
-  void* Whole(SyncedMemory& memory) const {
-    const bool cpu = side_ == Side::kCpu;
-    if constexpr (kAccess == Access::kRead)
-      return const_cast<void*>(cpu ? memory.cpu_data() : memory.gpu_data(stream_));
-    else if constexpr (kAccess == Access::kReadWrite)
-      return cpu ? memory.mutable_cpu_data() : memory.mutable_gpu_data(stream_);
-    else
-      return cpu ? memory.overwrite_cpu_data() : memory.overwrite_gpu_data(stream_);
-  }
-  void* Some(const detail::Request& request) const {
-    void* ptr = nullptr;
-    detail::TakeAt(*this, std::span(&request, 1), std::span(&ptr, 1));
-    return ptr;
+        side_ == Side::kCpu
+            ? in_place.OnCpu<kAccess>([&] { return detail::Reach(Of::Of(x), kAccess, nullptr); })
+            : in_place.OnGpu<kAccess>(stream_, [&] { return detail::Reach(Of::Of(x), kAccess, &stream_); });
+    return {static_cast<T*>(ptr), static_cast<std::size_t>(Of::CountOf(x))};
   }
 
   Side side_;

@@ -11,6 +11,7 @@
 namespace ferry {
 namespace detail {
 
+class InPlace;
 class Queue;
 
 /// Which queue of work, told from every other one by one compare: a handle alone can come again, is the same
@@ -51,6 +52,7 @@ class Stream {
 
  private:
   friend class SyncedMemory;
+  friend class detail::InPlace;
   friend class detail::Queue;
   Stream(Device& device, StreamHandle handle) noexcept;
 

@@ -18,6 +18,7 @@
 #include "ferry/coherence.hpp"
 #include "ferry/detail/dependents.hpp"
 #include "ferry/detail/range_map.hpp"
+#include "ferry/detail/ready_words.hpp"
 #include "ferry/detail/use_list.hpp"
 #include "ferry/device.hpp"
 #include "ferry/stream.hpp"
@@ -34,6 +35,8 @@ struct ByteRange {
 namespace detail {
 struct Arrival;
 class Call;
+class InPlace;
+class Reshaping;
 }  // namespace detail
 
 /// Bytes that live on the host, on one GPU or on several, copied only when they must be: Caffe's
@@ -55,7 +58,7 @@ class Call;
 /// memory in a space or started a copy to it, which head() shows; Assign alone can lose what it would
 /// replace, as it says. Pointers stay the same for life, except those that set_*_data replaces and Release
 /// takes back, and may be null while size is 0.
-class SyncedMemory {
+class SyncedMemory : private detail::ReadyWords {
  public:
   using SyncedHead = Head;
   // Members, where `using enum` would do: in a template, that ends g++ 12 in an internal error.
@@ -157,7 +160,9 @@ class SyncedMemory {
 
   /// The sides that have every byte that was written, or have them on their way: a GPU is one side. Where
   /// neither has all: HEAD_AT_GPU if a device has some bytes that the host lacks, else HEAD_AT_CPU.
-  Head head() const noexcept;
+  Head head() const noexcept { return head({}); }
+  /// The same of a range, as far as the memory has it.
+  Head head(ByteRange range) const noexcept;
   /// In bytes: what is in use, and so what copies move.
   std::size_t size() const noexcept { return size_; }
   /// In bytes: what the first access in a space allocates.
@@ -179,10 +184,16 @@ class SyncedMemory {
   /// unified device's one buffer, had them and the device has made a copy that it says failed. Throws
   /// std::length_error beyond the capacity.
   void Assign(const SyncedMemory& source, std::size_t size, Rest rest = Rest::kDropped);
+  /// The bytes of the range `to` become those of `source`, which may be this memory, from byte `from` on:
+  /// where they are, or on `on`, if that is not null. Else as above. Throws std::invalid_argument where the
+  /// two overlap in part.
+  void Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on = nullptr);
 
  private:
   friend struct detail::Arrival;
   friend class detail::Call;
+  friend class detail::InPlace;
+  friend class detail::Reshaping;
   struct Buffer {
     Device* device;
     MemoryKind kind;
@@ -203,10 +214,6 @@ class SyncedMemory {
   };
   using Waits = std::optional<Wait>;
 
-  bool Ready(detail::StreamId on) const noexcept {
-    return gpu_ready_[0].load(std::memory_order_acquire) == on ||
-           gpu_ready_[1].load(std::memory_order_acquire) == on;
-  }
   void* Write(Access access) {
     if (sole_.load(std::memory_order_acquire) == detail::StreamId::kHost) [[likely]]
       return (unified_ ? gpu_ : cpu_).ptr;
@@ -270,7 +277,13 @@ class SyncedMemory {
   void RequireMutable(detail::Bytes bytes, const char* what) const;
   bool Outlives() const noexcept;
   void Allocate(Buffer& buffer, detail::Bytes bytes, const Stream& on) const;
-  void CopyOver(detail::Bytes bytes, const void* from, std::size_t size, const Stream& on) const;
+  void RequireApart(detail::Bytes to, ByteRange from) const;
+  void Take(detail::Bytes to, std::size_t size, const SyncedMemory& source, ByteRange wanted, Head head,
+            const Stream* on);
+  void CopyOver(const detail::Arrival& target, const void* from, std::size_t size) const;
+  void Drop(detail::Bytes bytes);
+  /// After it, a Resize to `size` and then to a larger one can't fail.
+  void PrepareGrowth(std::size_t size);
   void ForgetReady() const noexcept;
   void Evict(unsigned space);
   void GiveBack(Buffer& buffer) noexcept;
@@ -278,13 +291,6 @@ class SyncedMemory {
   void RequireRoom(std::size_t size, const char* call) const;
   std::string Named() const;
   static const std::string& NoLabel() noexcept;
-
-  // What an access in place looks at. They speak of the whole array: gpu_ready_ has s means that the bytes
-  // are on the memory's device, s is ordered after their last write, and gpu_.uses has s, without a point.
-  mutable std::atomic<void*> cpu_ready_{nullptr};
-  mutable std::array<std::atomic<detail::StreamId>, 2> gpu_ready_{};
-  mutable std::atomic<detail::StreamId> sole_{};  ///< who accessed last, if that was a write
-  const detail::StreamId main_;                   ///< the device's main stream
 
   Device& device_;
   std::size_t size_;

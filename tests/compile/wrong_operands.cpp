@@ -17,6 +17,9 @@ void Right(const Place& place, Array<float>& x, const Array<float>& c, Blob<floa
   Set(place, 0, Overwrite(x).count() == 0 ? x.Share() : x.Slice(0, 1));
   static_cast<void>(Read(c.Slice(0, 1)));
   static_cast<void>(place.Read(b));
+  Copy(place, b.Slice(0, 1), blob.Slice(0, 1));
+  Axpy(place, 2, Diff(b.Slice(0, 1)), Diff(blob.Slice(0, 1)));
+  blob.CopyFrom(b.Slice(0, 1));
 }
 
 void Wrong(const Place& place, Array<float>& x, const Array<float>& c, Array<const float>& r,
@@ -34,6 +37,10 @@ void Wrong(const Place& place, Array<float>& x, const Array<float>& c, Array<con
   static_cast<void>(Overwrite(b));
 #elif defined(OVERWRITE_CONST_DIFF)
   static_cast<void>(Overwrite(Diff(b)));
+#elif defined(CHANGE_SLICE_OF_CONST_BLOB)
+  static_cast<void>(ReadWrite(b.Slice(0, 1)));
+#elif defined(CHANGE_DIFF_OF_SLICE_OF_CONST_BLOB)
+  static_cast<void>(place.Overwrite(Diff(b.Slice(0, 1))));
 #elif defined(OVERWRITE_CONST_ARRAY)
   static_cast<void>(Overwrite(c));
 #elif defined(OVERWRITE_ARRAY_OF_CONST)

@@ -10,6 +10,7 @@
 #include <new>
 #include <random>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,10 +30,17 @@ struct Storage {
   Bytes bytes;
   std::size_t capacity;
 };
+/// The bytes of a blob begin somewhere in it.
+struct ModelPart {
+  std::shared_ptr<Storage> storage;
+  std::size_t first = 0;
+
+  auto begin() const { return storage->bytes.begin() + static_cast<std::ptrdiff_t>(first); }
+};
 
 struct ModelBlob {
   explicit ModelBlob(Device& device) : blob({kFirst}, device) {
-    for (auto& part : parts) part = std::make_shared<Storage>(Storage{Bytes(kFirst), kFirst});
+    for (auto& part : parts) part = {std::make_shared<Storage>(Storage{Bytes(kFirst), kFirst})};
   }
   static constexpr std::size_t kFirst = 8;
 
@@ -41,14 +49,15 @@ struct ModelBlob {
     if (next != count) Resize(next);
   }
   void Resize(std::size_t next) {
-    for (auto& part : parts) {
-      if (next > part->capacity) {
-        part = std::make_shared<Storage>(Storage{Bytes(next), next});
-      } else if (part.use_count() == 1) {
-        part->bytes.resize(std::min(count, next));
-        part->bytes.resize(next);
-      } else if (next > part->bytes.size()) {
-        part->bytes.resize(next);
+    for (auto& [storage, first] : parts) {
+      if (first + next > storage->capacity) {
+        storage = std::make_shared<Storage>(Storage{Bytes(next), next});
+        first = 0;
+      } else if (storage.use_count() == 1) {
+        storage->bytes.resize(first + std::min(count, next));
+        storage->bytes.resize(first + next);
+      } else if (first + next > storage->bytes.size()) {
+        storage->bytes.resize(first + next);
       }
     }
     count = next;
@@ -56,7 +65,7 @@ struct ModelBlob {
 
   Blob<std::uint8_t> blob;
   std::size_t count = kFirst;
-  std::array<std::shared_ptr<Storage>, 2> parts;  // data and diff
+  std::array<ModelPart, 2> parts;  // data and diff
 };
 
 class BlobWalk {
@@ -108,7 +117,7 @@ class BlobWalk {
   void TryStep() {
     const std::size_t which = Draw(blobs_.size()), other = Draw(blobs_.size()), part = Draw(2);
     ModelBlob &blob = *blobs_[which], &source = *blobs_[other];
-    const std::size_t verb = Draw(16);
+    const std::size_t verb = Draw(18);
     copied_to_ = nullptr;
     steps_ << "\n  " << verb << ' ' << which << ' ' << other << ' ' << part;
     if (verb < 9) return Access(blob, part, static_cast<Verb>(verb % 3));
@@ -116,6 +125,7 @@ class BlobWalk {
     if (verb == 12) return Share(blob, source, part);
     if (verb == 13) return CopyFrom(blob, source, part);
     if (verb == 14) return Adopt(blob, part == 0);
+    if (verb > 15) return Slice(blob, source);
     if (Draw(2) == 0) return ShrinkToFit(blob);
     blobs_[which] = std::make_unique<ModelBlob>(*device_);
   }
@@ -127,20 +137,22 @@ class BlobWalk {
     std::uint8_t* const ptr = Ask(blob.blob, part == 0, verb, host, on);
     const std::size_t count = blob.count;
     if (count == 0) return;
-    Bytes& now = blob.parts[part]->bytes;
-    const Bytes before(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(count));
-    if (verb != Verb::kRead) Write(now, count, verb);
-    const Bytes after(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(count));
+    const auto now = blob.parts[part].begin(), end = now + static_cast<std::ptrdiff_t>(count);
+    const Bytes before(now, end);
+    if (verb != Verb::kRead) Write(&*now, count, verb);
+    const Bytes after(now, end);
     auto body = [this, ptr, before, after, verb] {
       if (verb != Verb::kOverwrite && !std::equal(before.begin(), before.end(), ptr))
         wrong_ = "the bytes are not current";
       if (verb != Verb::kRead) std::copy(after.begin(), after.end(), ptr);
     };
     if (host) return body();
-    sim::Launch(on, {verb == Verb::kRead ? Touch(static_cast<const std::uint8_t*>(ptr)) : Touch(ptr)}, body);
+    const auto n = static_cast<std::int64_t>(count);
+    sim::Launch(on, {verb == Verb::kRead ? Touch(static_cast<const std::uint8_t*>(ptr), n) : Touch(ptr, n)},
+                body);
   }
 
-  void Write(Bytes& bytes, std::size_t count, Verb verb) {
+  void Write(std::uint8_t* bytes, std::size_t count, Verb verb) {
     ++version_;
     for (std::size_t i = 0; i < count; ++i)
       if (verb == Verb::kOverwrite || (i + version_) % 2 == 0) bytes[i] = version_;
@@ -162,13 +174,40 @@ class BlobWalk {
     blob.parts[part] = source.parts[part];
   }
 
+  /// A part of another blob takes this one's place.
+  static void Slice(ModelBlob& blob, ModelBlob& source, std::size_t first, std::size_t count) {
+    blob.blob = source.blob.Slice(static_cast<std::int64_t>(first), static_cast<std::int64_t>(count));
+    auto parts = source.parts;
+    for (ModelPart& part : parts) part.first += first;
+    blob.parts = parts;
+    blob.count = count;
+  }
+  void Slice(ModelBlob& blob, ModelBlob& source) {
+    const std::size_t first = Draw(source.count + 1);
+    Slice(blob, source, first, Draw(source.count - first + 1));
+  }
+
   void CopyFrom(ModelBlob& blob, ModelBlob& source, std::size_t part) {
     copied_to_ = (part == 0 ? blob.blob.data() : blob.blob.diff()).get();
-    blob.blob.CopyFrom(source.blob, part == 1, true);
-    const Bytes& from = source.parts[part]->bytes;
-    const Bytes copied(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(source.count));
-    blob.Resize(source.count);
-    std::copy(copied.begin(), copied.end(), blob.parts[part]->bytes.begin());
+    const auto &from = source.parts[part], &to = blob.parts[part];
+    const std::size_t count = source.count;
+    const bool stays = from.storage == to.storage && to.first + count <= to.storage->capacity;
+    const bool overlap =
+        stays && from.first != to.first && from.first < to.first + count && to.first < from.first + count;
+    try {
+      if (Draw(2) == 0)
+        blob.blob.CopyFrom(source.blob, part == 1, true);
+      else
+        blob.blob.CopyFrom(source.blob, streams_[Draw(streams_.size())], static_cast<BlobPart>(part),
+                           WithReshape::kYes);
+    } catch (const std::invalid_argument&) {
+      if (!overlap) wrong_ = "a copy between parts that do not overlap was refused";
+      return;
+    }
+    if (overlap) wrong_ = "a copy between parts that overlap was made";
+    const Bytes copied(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
+    if (count != blob.count) blob.Resize(count);
+    std::copy(copied.begin(), copied.end(), blob.parts[part].begin());
   }
 
   void Adopt(ModelBlob& blob, bool host) {
@@ -180,10 +219,11 @@ class BlobWalk {
     const auto write = [=] { std::copy(bytes.begin(), bytes.end(), ptr); };
     host ? write() : sim::Launch(on, {ptr}, write);
     host ? blob.blob.set_cpu_data(ptr) : blob.blob.set_gpu_data(ptr, on);
-    auto& data = blob.parts[0];
-    if (data->bytes.size() != blob.count) data = std::make_shared<Storage>();
-    data->capacity = blob.count;
-    data->bytes = bytes;
+    auto& [storage, start] = blob.parts[0];
+    if (start != 0 || storage->bytes.size() != blob.count) storage = std::make_shared<Storage>();
+    start = 0;
+    storage->capacity = blob.count;
+    storage->bytes = bytes;
   }
   /// Pageable bytes or the device's, or where both sides use one buffer, such as both can use.
   std::shared_ptr<std::uint8_t[]> Bring(std::size_t count, bool host, const Stream& on) {
@@ -198,10 +238,12 @@ class BlobWalk {
 
   static void ShrinkToFit(ModelBlob& blob) {
     blob.blob.ShrinkToFit();
-    for (auto& part : blob.parts) {
-      if (part.use_count() != 1) continue;
-      part->bytes.resize(blob.count);
-      part->capacity = blob.count;
+    for (auto& [storage, first] : blob.parts) {
+      if (storage.use_count() != 1 || storage->capacity == blob.count) continue;
+      const auto begin = storage->bytes.begin() + static_cast<std::ptrdiff_t>(first);
+      storage->bytes = Bytes(begin, begin + static_cast<std::ptrdiff_t>(blob.count));
+      storage->capacity = blob.count;
+      first = 0;
     }
   }
 

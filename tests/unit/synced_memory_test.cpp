@@ -183,18 +183,6 @@ TEST_CASE("memory goes back in the order of its last use, after all others") {
   CHECK(device.Take() == Calls{"record e2 on s1", "s2 waits for e2", "deallocate device 4 on s2"});
 }
 
-TEST_CASE("a stream that reads again is the last that has used the memory") {
-  LogDevice device;
-  const Stream a(device), b(device), c(device);
-  {
-    SyncedMemory memory(4, device);
-    memory.overwrite_gpu_data(a);
-    for (const Stream* reader : {&b, &c, &a, &b}) memory.gpu_data(*reader);
-    device.Take();
-  }
-  CHECK(device.Take().back() == "deallocate device 4 on s2");
-}
-
 TEST_CASE("of a stream that has ended, the point after its last work is left") {
   Fixture f;
   f.memory.overwrite_gpu_data(Stream(f.device));

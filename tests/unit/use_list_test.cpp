@@ -229,7 +229,7 @@ TEST_CASE("a borrowed stream that is forgotten is not used again, and is no othe
   f.uses.Forget(lent);
   CHECK(f.uses.Covers({}, kRead, f.a.id()));
   CHECK_FALSE(f.uses.Last());
-  CHECK(f.uses.Streams() == std::vector{f.a.handle()});
+  CHECK(f.uses.StreamsOf(f.device) == std::vector{f.a.handle()});
   f.device.Take();
   f.device.FailAt(2);
   CHECK(f.uses.TryEndBefore(f.b));

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Bytes of one memory become those of another, or of another part of it.
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "core/memory/call.hpp"
+#include "ferry/synced_memory.hpp"
+
+namespace ferry {
+
+using detail::Arrival;
+using detail::Bytes;
+using detail::Call;
+using detail::Dying;
+using detail::kHost;
+using detail::Only;
+
+void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest rest) {
+  RequireRoom(size, "Assign");
+  RequireMutable({}, "Assign");
+  if (size > source.size_)
+    throw std::length_error("SyncedMemory::Assign: " + std::to_string(size) + " bytes of a source that has " +
+                            std::to_string(source.size_) + "; its size is the most");
+  if (rest == Rest::kKept && size < size_) return Assign({0, size}, source, 0);
+  const Head head = source.head({0, size});
+  if (size == 0 || head == UNINITIALIZED) {
+    Resize(0);
+    return Resize(size);
+  }
+  Take({}, size, source, {0, size}, head, nullptr);
+  size_ = size;
+}
+
+void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on) {
+  const Bytes here = Checked(to, "Assign");
+  RequireMutable(here, "Assign");
+  const std::size_t size = CountOf(here);
+  const ByteRange there{from, size};
+  if (from > source.size_ || size > source.size_ - from) source.Checked(there, "Assign");
+  if (size == 0 || (&source == this && here.first == from)) return;
+  if (&source == this) RequireApart(here, there);
+  const Head head = source.head(there);
+  if (head == UNINITIALIZED) return Drop(here);
+  Take(here, size, source, there, head, on);
+}
+
+void SyncedMemory::RequireApart(Bytes to, ByteRange from) const {
+  if (to.first + from.bytes <= from.first || from.first + from.bytes <= to.first) return;
+  const auto text = [&](std::size_t first) {
+    return std::to_string(first) + " to " + std::to_string(first + from.bytes);
+  };
+  throw std::invalid_argument("SyncedMemory::Assign: bytes " + text(from.first) + " and " + text(to.first) +
+                              " of " + Named() + " of " + std::to_string(size_) +
+                              " overlap in part; they must be identical or disjoint");
+}
+
+/// Bytes that nobody holds read as zeros.
+void SyncedMemory::Drop(Bytes bytes) {
+  const std::lock_guard lock(mutex_);
+  holders_.Isolate(bytes);
+  ChangeHolders(bytes, [](Spaces) { return Spaces{0}; });
+  holders_.Join(bytes, [](Spaces left, Spaces right) { return left == right; });
+  cpu_ready_ = nullptr;
+  ForgetReady();
+}
+
+/// `head` is that of `wanted`.
+void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, ByteRange wanted, Head head,
+                        const Stream* on) {
+  // A device's copies are between blocks of its own, and a unified one's lent bytes may be any that it can
+  // reach.
+  const auto lent = [](const SyncedMemory& memory) {
+    const std::lock_guard lock(memory.mutex_);
+    return memory.unified_ && memory.gpu_.adopted();
+  };
+  const bool there = on != nullptr || (&source.device_ == &device_ && ferry::Holds(head, Side::kGpu));
+  const bool on_gpu = there && !lent(source) && !lent(*this);
+  const auto stream = !on_gpu         ? std::nullopt
+                      : on != nullptr ? std::optional(*on)
+                                      : std::optional(Stream::Main(device_));
+  const void* const bytes = on_gpu ? source.gpu_data(wanted, *stream) : source.cpu_data(wanted);
+  if (void* const all = on_gpu ? nullptr : WholeInPlace(Access::kOverwrite, nullptr)) {
+    std::memcpy(static_cast<std::byte*>(all) + to.first, bytes, size);
+    return;
+  }
+  Arrival target(*this, to, Access::kOverwrite, on_gpu ? &*stream : nullptr);
+  target.empty = false;
+  Call::Perform({&target, 1}, [&] {
+    if (on_gpu) return CopyOver(target, bytes, size);
+    std::memcpy(At(BufferOf(kHost), to), bytes, size);
+  });
+}
+
+/// If the copy fails, nothing is in place here any more, and these bytes are gone where others have them too.
+void SyncedMemory::CopyOver(const Arrival& target, const void* from, std::size_t size) const {
+  Buffer& here = BufferOf(target.space);
+  const Spaces only = Only(target.space);
+  Dying dying;
+  here.uses.Note(target.bytes, Access::kOverwrite, *target.on, dying);
+  ForgetReady();
+  if (&here == &BufferOf(kHost))
+    cpu_ready_ = nullptr;
+  else
+    ChangeHolders(target.bytes, [only](Spaces holders) { return holders == only ? only : holders & ~only; });
+  target.on->device().Copy(CopyKind::kDeviceToDevice, At(here, target.bytes), from, size,
+                           target.on->handle());
+}
+
+}  // namespace ferry

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+
+#include "ferry/shape.hpp"
+
+namespace ferry::detail {
+
+/// What Caffe's Blob says of its shape.
+class Shaped {
+ public:
+  const Shape& shape() const noexcept { return shape_; }
+  /// -1 is the last axis, here and below.
+  std::int64_t shape(int axis) const {
+    return shape_.begin()[shape_.CanonicalAxisIndex(axis, "Blob::shape")];
+  }
+  int num_axes() const noexcept { return shape_.num_axes(); }
+  /// The product of the dims from axis `start` up to, not including, `end`, neither of which is negative.
+  std::int64_t count(int start, int end) const { return shape_.count(start, end, "Blob::count"); }
+  std::int64_t count(int start) const { return count(start, num_axes()); }
+  int CanonicalAxisIndex(int axis) const {
+    return shape_.CanonicalAxisIndex(axis, "Blob::CanonicalAxisIndex");
+  }
+  /// The dims of a blob of at most four axes; those that it lacks are 1, at the end, or for a negative axis
+  /// at the beginning.
+  std::int64_t LegacyShape(int axis) const { return shape_.Legacy(axis, "Blob::LegacyShape"); }
+  std::int64_t num() const { return shape_.Legacy(0, "Blob::num"); }
+  std::int64_t channels() const { return shape_.Legacy(1, "Blob::channels"); }
+  std::int64_t height() const { return shape_.Legacy(2, "Blob::height"); }
+  std::int64_t width() const { return shape_.Legacy(3, "Blob::width"); }
+
+  /// In elements. An index may equal its dim, one past the end, so that pointers to ends can be made.
+  std::int64_t offset(std::int64_t n, std::int64_t c = 0, std::int64_t h = 0, std::int64_t w = 0) const {
+    return Offset(Legacy{{n, c, h, w}}, detail::Bound::kPastEnd, "Blob::offset");
+  }
+  /// Indices that are missing are 0.
+  template <IntegerRange R>
+  std::int64_t offset(const R& index) const {
+    return Offset(index, detail::Bound::kPastEnd, "Blob::offset");
+  }
+  std::int64_t offset(std::initializer_list<std::int64_t> index) const {
+    return Offset(index, detail::Bound::kPastEnd, "Blob::offset");
+  }
+
+ protected:
+  Shaped() = default;
+  ~Shaped() = default;
+  Shaped(const Shaped&) = delete;
+  Shaped& operator=(const Shaped&) = delete;
+
+  struct Legacy {
+    std::array<std::int64_t, 4> index;
+  };
+  std::int64_t Offset(const Legacy& legacy, detail::Bound bound, const char* call) const {
+    const std::array dims{shape_.Legacy(0, call), shape_.Legacy(1, call), shape_.Legacy(2, call),
+                          shape_.Legacy(3, call)};
+    return detail::Offset(dims, legacy.index, bound, call);
+  }
+  template <class R>
+  std::int64_t Offset(const R& index, detail::Bound bound, const char* call) const {
+    return detail::Offset(shape_, index, bound, call);
+  }
+
+  Shape shape_;
+};
+
+}  // namespace ferry::detail

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Each allocation of host memory in a Reshape of storage in parts fails once.
+#include <functional>
+#include <new>
+
+#include "tests/property/host_memory.hpp"
+#include "tests/unit/blob_world.hpp"
+
+namespace ferry::testing {
+namespace {
+
+/// Data and diff have room for 9 elements and use 6, of which both sides hold some.
+void GiveRoom(Blob<float>& blob) {
+  blob.Reshape({9});
+  Fill(blob);
+  FillDiff(blob, 11.f);
+  blob.Reshape({2, 3});
+  blob.gpu_data(), blob.gpu_diff();
+  blob.Slice(1, 1).mutable_gpu_data();
+  blob.Slice(1, 1).mutable_cpu_diff();
+}
+
+TEST_CASE("a blob that grows happens, or leaves all as it was, whichever allocation fails") {
+  const std::function<void(Blob<float>&)> works[] = {
+      [](Blob<float>& blob) { blob.Reshape({9}); },
+      [](Blob<float>& blob) { blob.Reshape({8}); },
+      [](Blob<float>& blob) { blob.Reshape({1}); },
+      [](Blob<float>& blob) { blob.set_name("x"); },
+      [](Blob<float>& blob) {
+        Blob<float> source({9}, blob.device());
+        Fill(source, 50.f);
+        blob.CopyFrom(source, BlobPart::kDiff, WithReshape::kYes);
+      },
+      [](Blob<float>& blob) { (void)blob.Slice(1, 1).asum_data(); }};
+  for (const auto& work : works) {
+    bool failed = true;
+    for (long nth = 1; failed; ++nth) {
+      CAPTURE(&work - works, nth);
+      sim::Reset();
+      const auto device = MakeShielded(true);
+      Victim victim(*device);
+      GiveRoom(victim.blob);
+      allocations = 0;
+      fails_at = nth;
+      try {
+        const InFerry in_ferry;
+        work(victim.blob);
+        failed = allocations >= nth;  // and yet it happened
+        fails_at = 0;
+      } catch (const std::bad_alloc&) {
+        fails_at = 0;
+        victim.CheckUntouched();
+        work(victim.blob);
+      }
+      if (&work - works < 2) {
+        auto expected = Counted<float>(victim.blob.count());
+        for (std::size_t i = 6; i < expected.size(); ++i) expected[i] = 0;
+        CHECK(Data(victim.blob) == expected);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ferry::testing
