@@ -36,6 +36,7 @@ struct Arrival {
   bool empty;             ///< needs no memory
   bool prefetch = false;  ///< only starts copies, on `on`
   Spaces only_of = 0;     ///< else, only of what these spaces alone hold
+  bool in_place = false;  ///< when the call began: observers need not know of it
 
   // What was done.
   bool noted = false;                  ///< before, by a use that stands for this one, too

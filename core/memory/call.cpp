@@ -124,7 +124,8 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
   }
   if (work) work();
   for (Arrival& arrival : arrivals) arrival.memory->Commit(arrival, dying);
-  for (const Arrival& arrival : arrivals) arrival.memory->Observe(arrival);
+  for (const Arrival& arrival : arrivals)
+    if (!arrival.in_place) arrival.memory->Observe(arrival);
 }
 
 }  // namespace detail

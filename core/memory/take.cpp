@@ -84,6 +84,8 @@ void Call::Take(std::span<const Request> requests, Device&, const Stream* on, st
     else if (same->access != request.access)
       same->access = Access::kReadWrite;
   }
+  for (Arrival& arrival : arrivals)
+    arrival.in_place = arrival.memory->InPlace(arrival.access, on, arrival.bytes) != nullptr;
   std::sort(arrivals.begin(), arrivals.end(),
             [](const Arrival& a, const Arrival& b) { return std::less<>()(a.memory, b.memory); });
   Perform(arrivals);

@@ -67,8 +67,9 @@ inline void Load(const Dataset& data, std::span<const std::uint32_t> chosen, Bat
   const auto images = static_cast<std::int64_t>(chosen.size());
   batch.inputs.Reshape({images, data.pixels + 1});
   batch.labels.Reshape({images});
-  float* input = batch.inputs.overwrite_cpu_data();
-  std::uint8_t* label = batch.labels.overwrite_cpu_data();
+  const ferry::Place cpu = ferry::Place::Cpu(batch.inputs.device());
+  auto input = cpu.Overwrite(batch.inputs).begin();
+  auto label = cpu.Overwrite(batch.labels).begin();
   for (const std::uint32_t i : chosen) {
     const auto image = data.values.begin() + i * data.pixels;
     input = std::transform(image, image + data.pixels, input,

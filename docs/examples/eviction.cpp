@@ -56,11 +56,11 @@ class LeastRecentlyUsed {
 
 void Run() {
   ferry::sim::Reset({.memory = kDeviceMemory});
-  const auto device = ferry::MakeDevice("sim");
-  const ferry::Place gpu(*device);
+  ferry::Device& device = ferry::GetDevice("sim");
+  const ferry::Place gpu(device);
   std::vector<ferry::Array<float>> arrays;
   for (int i = 0; i < kArrays; ++i)
-    arrays.emplace_back(std::vector<float>(kElements, static_cast<float>(i)), *device,
+    arrays.emplace_back(std::vector<float>(kElements, static_cast<float>(i)), device,
                         "x" + std::to_string(i));
 
   LeastRecentlyUsed used;
@@ -68,10 +68,10 @@ void Run() {
     for (auto& array : arrays) ferry::Scale(gpu, 2, used.Use(array));
 
   for (int i = 0; i < kArrays; ++i)
-    for (const float element : ferry::Place::Cpu(*device).Read(arrays[i]))
+    for (const float element : ferry::Place::Cpu(device).Read(arrays[i]))
       if (element != static_cast<float>(i << kPasses))
         throw std::runtime_error("x" + std::to_string(i) + " is wrong");
-  const ferry::Statistics done = ferry::GetStatistics(*device);
+  const ferry::Statistics done = ferry::GetStatistics(device);
   std::printf("64 MiB of arrays on a device of 16 MiB: %d evictions, %d MiB to the device, %d MiB back\n",
               used.evictions(), static_cast<int>(done.host_to_device.bytes >> 20),
               static_cast<int>(done.device_to_host.bytes >> 20));

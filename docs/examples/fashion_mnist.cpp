@@ -85,8 +85,8 @@ void SaveAndReadBack(const ferry::Blob<float>& weights, const std::string& path)
   ferry::WriteBlobProto(path, proto);
   ferry::Blob<float> again(weights.device());
   again.FromProto(ferry::ReadBlobProto(path));
-  if (again.shape() != weights.shape() ||
-      !std::equal(again.cpu_data(), again.cpu_data() + again.count(), weights.cpu_data()))
+  const ferry::Place cpu = ferry::Place::Cpu(weights.device());
+  if (again.shape() != weights.shape() || !std::ranges::equal(cpu.Read(again), cpu.Read(weights)))
     throw ferry::Error(path + ": what was read back is not what was saved");
   std::printf("weights %s saved to %s, read back, and the same\n", weights.shape_string().c_str(),
               path.c_str());

@@ -4,7 +4,7 @@
 # same weights to the bit when it is repeated, how many copies it makes, and that the tutorial shows what is printed.
 set -eu
 program=$1 compare=$2
-tutorial=$(dirname "$0")/../tutorial/6-a-training-run.md
+tutorial=$(dirname "$0")/../tutorial/7-a-training-run.md
 if [ ! -d /usr/share/datasets/fashion-mnist ]; then echo 'Fashion-MNIST is not here' && exit 77; fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

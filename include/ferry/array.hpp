@@ -25,7 +25,7 @@ namespace detail {
 [[noreturn]] void FailSlice(const Part& part, std::int64_t first, std::int64_t count);
 }  // namespace detail
 
-/// Elements that live on the CPU and on devices at once, copied only when they must be: the typed face of a
+/// Elements that live on the host and on devices at once, copied only when they must be: the typed face of a
 /// SyncedMemory, or of a part of one.
 ///
 /// T is any trivially copyable type; elements that nobody wrote are zero bytes. Moving an array is cheap, and
@@ -38,15 +38,17 @@ class Array {
   static_assert(std::is_trivially_copyable_v<T>, "ferry: an Array holds what can be copied as bytes");
 
  public:
-  using value_type = std::remove_const_t<T>;
+  using value_type = std::remove_const_t<T>;  ///< T, without const
+  /// Gives elements back to their owner. Must not throw.
   using Deleter = std::function<void(value_type*)>;
 
   /// No elements, and no memory.
   Array() = default;
-  /// `label` is what errors and traces call it. Throws ShapeError for a count that cannot be.
+  /// `count` elements, all zero bytes; no memory is allocated yet. `label` is what errors and traces call the
+  /// array. Throws ShapeError for a count below 0, and for one whose bytes are over int64.
   explicit Array(std::int64_t count, Device& device = DefaultDevice(), std::string label = {})
       : Array(std::make_shared<SyncedMemory>(BytesOf(count, label), device, std::move(label)), 0, count) {}
-  /// A copy of `values`, which are just of type T.
+  /// A copy of `values`, whose elements are of type T and no other. Throws what a host access throws.
   template <detail::ForwardRange R>
     requires std::same_as<detail::ValueOf<R>, T>
   explicit Array(const R& values, Device& device = DefaultDevice(), std::string label = {})
@@ -62,11 +64,13 @@ class Array {
         in_place_(std::exchange(other.in_place_, {})),
         first_(std::exchange(other.first_, 0)),
         count_(std::exchange(other.count_, 0)) {}
+  /// `other` is then an array of no elements.
   Array(Array&& other) noexcept
       : memory_(std::move(other.memory_)),
         in_place_(std::exchange(other.in_place_, {})),
         first_(std::exchange(other.first_, 0)),
         count_(std::exchange(other.count_, 0)) {}
+  /// `other` is then an array of no elements. The old elements go, unless an alias has them.
   Array& operator=(Array&& other) noexcept {
     Array(std::move(other)).Swap(*this);
     return *this;
@@ -96,39 +100,43 @@ class Array {
 
   /// In elements.
   std::int64_t size() const noexcept { return count_; }
+  /// Whether size() is 0.
   bool empty() const noexcept { return count_ == 0; }
-  /// The default one for an array without memory.
+  /// What the array was made on; the default device for an array without memory.
   Device& device() const { return memory_ != nullptr ? memory_->device() : DefaultDevice(); }
-  /// The memory's, and so all aliases'.
+  /// What errors and traces call the memory, and so all aliases; empty if nobody said.
   const std::string& label() const noexcept {
     static const std::string none;
     return memory_ != nullptr ? memory_->label() : none;
   }
-  /// Counts as a write. An array without memory has no label.
+  /// Names the memory, and so all aliases. Counts as a write. Does nothing for an array without memory.
   void set_label(std::string label) {
     if (memory_ != nullptr) memory_->set_label(std::move(label));
   }
 
-  /// The same elements again.
+  /// An alias: the same elements again.
   Array Share() { return ShareAs<T>(); }
+  /// An alias that may only be read.
   Array<const T> Share() const { return ShareAs<const T>(); }
-  /// `count` elements from number `first` on. Throws ShapeError for those beyond the end, with label, range
-  /// and size.
+  /// An alias of `count` elements from number `first` on. Allocates nothing. Throws ShapeError, with label,
+  /// range and size, for elements beyond the end.
   Array Slice(std::int64_t first, std::int64_t count) { return SliceAs<T>(first, count); }
+  /// The same, which may only be read.
   Array<const T> Slice(std::int64_t first, std::int64_t count) const {
     return SliceAs<const T>(first, count);
   }
 
-  /// Starts on `on` what a read of these elements would need, of the CPU or of the stream's device, and does
+  /// Starts on `on` what a read of these elements would need, of the host or of the stream's device, and does
   /// not wait for it. The next access does.
   void Prefetch(Side side, const Stream& on) const {
     if (count_ != 0) memory_->Prefetch(side, on, part().range);
   }
-  /// Gives back the memory that the CPU, the array's device or another one has for all of the array, of which
-  /// this may be a slice. SyncedMemory's Release says what becomes of the elements, and what is thrown.
+  /// Gives back the memory that the host, or the array's device, has for all of the array, of which this may
+  /// be a slice. SyncedMemory's Release says what becomes of the elements, and what is thrown.
   void Release(Side side) {
     if (memory_ != nullptr) memory_->Release(side);
   }
+  /// The same for the memory of any device that has some.
   void Release(Device& device) {
     if (memory_ != nullptr) memory_->Release(device);
   }
@@ -196,8 +204,10 @@ class Array {
   std::int64_t count_ = 0;
 };
 
+/// Array(values) has the type of its values.
 template <detail::ForwardRange R>
 Array(const R&) -> Array<detail::ValueOf<R>>;
+/// The same on a device.
 template <detail::ForwardRange R>
 Array(const R&, Device&, std::string = {}) -> Array<detail::ValueOf<R>>;
 

@@ -12,7 +12,7 @@ namespace ferry {
 
 /// What a backend gives to be chosen by name.
 struct Backend {
-  const char* name;
+  const char* name;  ///< "cuda", "hip", "sim", "host"
   /// How many devices there are; 0 where there is none, or no driver. Does not throw.
   int (*count)() noexcept;
   /// What make(index) would have as properties(). Uses nothing of the device and makes nothing there: a look

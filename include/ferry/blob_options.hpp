@@ -14,8 +14,11 @@ enum class BlobPart : std::uint8_t { kData, kDiff };
 /// A stream, or none. For the length of a call.
 class OnStream {
  public:
+  /// None: the call chooses.
   OnStream() = default;
+  /// This one, which must live as long as the call.
   OnStream(const Stream& stream) noexcept : stream_(&stream) {}  // NOLINT(google-explicit-constructor)
+  /// Null where there is none.
   const Stream* get() const noexcept { return stream_; }
 
  private:

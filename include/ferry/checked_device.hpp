@@ -30,6 +30,7 @@ class CheckedDevice final : public ForwardingDevice {
   explicit CheckedDevice(std::unique_ptr<Device> next);
   ~CheckedDevice() override;
 
+  /// How many calls broke a precondition so far. Any thread may call.
   std::int64_t misuse_count() const noexcept { return misuse_count_.load(std::memory_order_relaxed); }
 
   void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override;

@@ -32,21 +32,28 @@ enum class Action : std::uint8_t { kNone, kZero, kCopy };
 /// A set of spaces where bytes can be: bit 0 is the host, each other one a device. A Head is the case of two.
 using Spaces = std::uint32_t;
 
+/// What an access comes to, for the host and one device.
 struct Transition {
-  Head next;
-  Action action;
+  Head next;      ///< the holders after it
+  Action action;  ///< done before
+  /// Both members are equal.
   friend constexpr bool operator==(Transition, Transition) = default;
 };
+/// What an access comes to.
 struct SpacesTransition {
-  Spaces next;
-  Action action;
+  Spaces next;    ///< the holders after it
+  Action action;  ///< done before
+  /// Both members are equal.
   friend constexpr bool operator==(SpacesTransition, SpacesTransition) = default;
 };
 
+/// Whether the side is in the head.
 constexpr bool Holds(Head head, Side side) noexcept {
   return (static_cast<unsigned>(head) & static_cast<unsigned>(side)) != 0;
 }
+/// The head with this side alone.
 constexpr Head Only(Side side) noexcept { return static_cast<Head>(side); }
+/// The head and this side.
 constexpr Head With(Head head, Side side) noexcept {
   return static_cast<Head>(static_cast<unsigned>(head) | static_cast<unsigned>(side));
 }
@@ -64,15 +71,19 @@ constexpr Transition Next(Head head, Side side, Access access) noexcept {
   return {static_cast<Head>(next), action};
 }
 
+/// "cpu" or "gpu".
 constexpr const char* Name(Side side) noexcept { return side == Side::kCpu ? "cpu" : "gpu"; }
+/// As Caffe spells it: "HEAD_AT_CPU".
 constexpr const char* Name(Head head) noexcept {
   constexpr const char* kNames[] = {"UNINITIALIZED", "HEAD_AT_CPU", "HEAD_AT_GPU", "SYNCED"};
   return kNames[static_cast<unsigned>(head)];
 }
+/// "read", "read-write" or "overwrite".
 constexpr const char* Name(Access access) noexcept {
-  constexpr const char* kNames[] = {"read", "mutable", "overwrite"};
+  constexpr const char* kNames[] = {"read", "read-write", "overwrite"};
   return kNames[static_cast<unsigned>(access)];
 }
+/// "nothing", "zero" or "copy".
 constexpr const char* Name(Action action) noexcept {
   constexpr const char* kNames[] = {"nothing", "zero", "copy"};
   return kNames[static_cast<unsigned>(action)];

@@ -13,9 +13,13 @@ namespace ferry {
 template <class T>
 class Blob<const T> {
  public:
+  /// As Blob<T>::Slice: a part that may only be read, too.
   Blob<const T> Slice(std::int64_t first, std::int64_t count) const { return blob_.Slice(first, count); }
+  /// The blob.
   const Blob<T>& operator*() const noexcept { return blob_; }
+  /// A member of the blob.
   const Blob<T>* operator->() const noexcept { return &blob_; }
+  /// The blob, where a const Blob<T>& is wanted.
   // NOLINTNEXTLINE(google-explicit-constructor): as T* becomes const T*
   operator const Blob<T>&() const noexcept { return blob_; }
 

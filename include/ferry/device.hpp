@@ -14,14 +14,17 @@
 
 namespace ferry {
 
+/// What memory is made for: a device's work, copies to and from the host, or use by both.
 enum class MemoryKind : std::uint8_t { kDevice, kPinnedHost, kManaged };
+/// Which way a copy goes.
 enum class CopyKind : std::uint8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 /// A backend's own handle, opaque and typed. No stream has the values from kHost on.
 enum class StreamHandle : std::uintptr_t { kHost = ~std::uintptr_t{1}, kNone = ~std::uintptr_t{0} };
+/// A backend's own handle of an event, opaque and typed.
 enum class EventHandle : std::uintptr_t {};
 
-/// Memory that a kernel uses, a stretch of one block. Not null.
+/// Memory that a kernel uses, a range of one block. Not null.
 struct Touch {
   static constexpr std::size_t kRest = ~std::size_t{0};  ///< as far as the block goes
 
@@ -34,9 +37,9 @@ struct Touch {
   Touch(T* first, std::int64_t n)
       : ptr(first), bytes(static_cast<std::size_t>(n) * sizeof(T)), writes(!std::is_const_v<T>) {}
 
-  const void* ptr;
-  std::size_t bytes;
-  bool writes;  ///< and perhaps reads
+  const void* ptr;    ///< to the first byte
+  std::size_t bytes;  ///< how many, or kRest
+  bool writes;        ///< and perhaps reads
 };
 
 /// Queues host code in the order of stream `on` of the backend's device number `device`; `touches` is the
@@ -83,6 +86,7 @@ class Device {
   /// 32,767.
   std::uint16_t serial() const noexcept { return serial_; }
 
+  /// What the core decides by. They never change.
   virtual const DeviceProperties& properties() const noexcept = 0;
 
   /// kDevice is ordered on stream `on`: work queued there after Allocate may use the block, and work queued
@@ -90,6 +94,7 @@ class Device {
   /// are ready when Allocate returns, no queued work may use them any more at Deallocate, and `on` is
   /// ignored.
   virtual void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) = 0;
+  /// Gives back what Allocate returned, of the same kind and as many bytes, under the conditions said there.
   virtual void Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept = 0;
   /// Deallocate for a block of any kind that work queued on `users` may still use, where the caller could
   /// neither order nor wait for that work: some of these streams are under graph capture. The block goes back
@@ -104,18 +109,23 @@ class Device {
   /// Queued on `on`, run in its order; may return before it is done. With kDeviceToDevice, `src` may be
   /// memory of one of this device's peers.
   virtual void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) = 0;
+  /// Sets each of `bytes` bytes of this device's memory to `value`. Queued as Copy is.
   virtual void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) = 0;
 
   /// Owned through Stream. A destroyed stream still finishes its work.
   virtual StreamHandle CreateStream() = 0;
+  /// For a stream that CreateStream made. Its work goes on to its end.
   virtual void DestroyStream(StreamHandle stream) noexcept = 0;
+  /// The host waits for all that is queued on the stream.
   virtual void Synchronize(StreamHandle stream) = 0;
 
   /// A point after the work queued on `on` so far. Owned through Event; may outlive its stream.
   virtual EventHandle Record(StreamHandle on) = 0;
+  /// Gives an event back. Waits that were asked for by then still hold.
   virtual void Release(EventHandle event) noexcept = 0;
   /// `on` is this device's; the event may be another device's of the same backend.
   virtual void StreamWait(StreamHandle on, EventHandle event) = 0;
+  /// The host waits for the work before the point.
   virtual void HostWait(EventHandle event) = 0;
   /// Whether the work before the point is done. Neither waits nor helps; false where that can't be told.
   virtual bool Reached(EventHandle) noexcept { return false; }

@@ -20,12 +20,15 @@ class Blob;
 template <class T>
 class DiffOf {
  public:
+  /// Diff is the short way.
   explicit DiffOf(const Blob<std::remove_const_t<T>>& blob)
     requires(std::is_const_v<T>)
       : part_(blob.part(BlobPart::kDiff)) {}
+  /// @overload
   explicit DiffOf(Blob<T>& blob)
     requires(!std::is_const_v<T>)
       : part_(blob.part(BlobPart::kDiff)) {}
+  /// For operands.
   const detail::Part& part() const noexcept { return part_; }
 
  private:
@@ -38,10 +41,12 @@ template <class T>
 DiffOf<T> Diff(Blob<T>& blob) {
   return DiffOf<T>(blob);
 }
+/// The same of a const blob: it may only be read.
 template <class T>
 DiffOf<const T> Diff(const Blob<T>& blob) {
   return DiffOf<const T>(blob);
 }
+/// The same of a temporary, for the length of the call.
 template <class T>
   requires(!std::is_const_v<T>)
 DiffOf<T> Diff(Blob<T>&& blob) {

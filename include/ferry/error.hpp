@@ -32,7 +32,9 @@ class DeviceError : public Error {
       : Error(call + ": " + text + " (" + std::to_string(code) + ")"),
         call_(std::make_shared<const std::string>(call)),
         code_(code) {}
+  /// The vendor's function that failed.
   const std::string& call() const noexcept { return *call_; }
+  /// The vendor's number for the error.
   int code() const noexcept { return code_; }
 
  private:
@@ -65,6 +67,7 @@ class FormatError : public Error {
   /// `where` is the file's path, or what else the bytes came from; `offset` is in bytes from its beginning.
   FormatError(const std::string& where, std::uint64_t offset, const std::string& what)
       : Error(where + ", byte " + std::to_string(offset) + ": " + what), offset_(offset) {}
+  /// In bytes from the beginning: where the first bad field begins.
   std::uint64_t offset() const noexcept { return offset_; }
 
  private:
@@ -75,10 +78,13 @@ class FormatError : public Error {
 /// std::bad_alloc need not know us, and with both bases it would slip past `catch (const std::exception&)`.
 class OutOfMemory : public std::bad_alloc {
  public:
+  /// `device` is its name, or the host's; `bytes` is how many were asked for.
   OutOfMemory(const std::string& device, std::size_t bytes)
       // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not a forgotten throw
       : what_(device + ": cannot allocate " + std::to_string(bytes) + " bytes"), bytes_(bytes) {}
+  /// Which device, and how many bytes.
   const char* what() const noexcept override { return what_.what(); }
+  /// How many were asked for.
   std::size_t bytes() const noexcept { return bytes_; }
 
  private:

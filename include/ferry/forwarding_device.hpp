@@ -24,6 +24,7 @@ class ForwardingDevice : public Device {
           "ferry::ForwardingDevice: the pointer is null; give a device to pass calls on to");
   }
 
+  /// The device below, which calls are passed on to.
   Device& next() const noexcept { return *next_; }
 
   const DeviceProperties& properties() const noexcept override { return next_->properties(); }

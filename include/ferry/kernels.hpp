@@ -14,6 +14,7 @@ namespace ferry {
 template <class T>
 concept Real = std::same_as<T, float> || std::same_as<T, double>;
 
+/// Whether a factor of a product is transposed.
 enum class Transpose : std::uint8_t { kNo, kYes };
 
 namespace detail {
@@ -77,13 +78,15 @@ void Gemm(const At& at, const GemmSizes& sizes, T alpha, const Operand<const T>&
 
 }  // namespace detail
 
-// Every kernel: x and y are each an Array, a Blob (its data) or Diff(blob), temporaries such as slices
-// included; they have elements of one type, to which scalars convert, and are identical or disjoint. Memory
-// ferries itself to where the kernel runs: at the place, or, where the Kokkos at hand has no kernels for its
-// device, on the CPU, with one warning a process. Those that return nothing may be queued; those that return
-// a number wait for it. All throw what SyncedMemory's accesses do, and before any byte has moved ShapeError,
-// with labels and counts, where counts differ, and std::invalid_argument where x and y overlap in part. Any
-// thread may call.
+/// @name Kernels
+/// x and y are each an Array, a Blob (its data) or Diff(blob), temporaries such as slices included; they have
+/// elements of one type, to which scalars convert, and are identical or disjoint. Memory ferries itself to
+/// where the kernel runs: at the place, or, where the Kokkos at hand has no kernels for its device, on the
+/// CPU, with one warning a process. Those that return nothing may be queued; those that return a number wait
+/// for it. All throw what SyncedMemory's accesses do, and before any byte has moved ShapeError, with labels
+/// and counts, where counts differ, and std::invalid_argument where x and y overlap in part. Any thread may
+/// call.
+///@{
 
 /// x[i] = value. For numbers of every type but long double, which no GPU has.
 template <class X>
@@ -158,5 +161,6 @@ void Gemm(const At& at, Transpose transpose_a, Transpose transpose_b, std::int64
   if constexpr (detail::AreReal<A, B, C>() && detail::IsWritten<C>())
     detail::Gemm(at, {transpose_a, transpose_b, m, n, k}, alpha, Read(a), Read(b), beta, detail::MakePart(c));
 }
+///@}
 
 }  // namespace ferry

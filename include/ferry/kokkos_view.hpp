@@ -15,6 +15,7 @@ namespace ferry {
 template <class T, std::size_t N>
 class View {
  public:
+  /// As many elements as the product of the dims; neither negative nor checked.
   KOKKOS_FORCEINLINE_FUNCTION View(T* data, const std::int64_t (&dims)[N]) : data_(data) {
     for (std::size_t axis = 0; axis < N; ++axis) dims_[axis] = dims[axis];
   }
@@ -24,6 +25,7 @@ class View {
   // NOLINTNEXTLINE(google-explicit-constructor): as pointers
   KOKKOS_FORCEINLINE_FUNCTION View(const View<U, N>& other) : View(other.data_, other.dims_) {}
 
+  /// The element at N indices, each from 0 to its dim - 1.
   template <class... Index>
     requires(sizeof...(Index) == N && (std::is_convertible_v<Index, std::int64_t> && ...))
   KOKKOS_FORCEINLINE_FUNCTION T& operator()(Index... index) const {
@@ -32,7 +34,9 @@ class View {
     ((offset = offset * dims_[axis++] + static_cast<std::int64_t>(index)), ...);
     return data_[offset];
   }
+  /// To the first element; the others follow without gaps.
   KOKKOS_FORCEINLINE_FUNCTION T* data() const { return data_; }
+  /// The number of elements along an axis.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t dim(std::size_t axis) const { return dims_[axis]; }
 
  private:

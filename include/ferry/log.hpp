@@ -8,6 +8,7 @@
 
 namespace ferry {
 
+/// How much a line matters; kOff is above all.
 enum class LogLevel { kTrace, kDebug, kInfo, kWarning, kError, kOff };
 
 /// Takes one line, without its newline. Called under a lock: it must not log.
@@ -16,6 +17,7 @@ using LogSink = std::function<void(LogLevel, std::string_view)>;
 /// What is below the level is dropped. The first is what the environment variable FERRY_LOG says (trace,
 /// debug, info, warning, error, off), or warning. At trace, every change of a memory's head is a line.
 LogLevel log_level() noexcept;
+/// From now on, what is below `level` is dropped. Any thread may call.
 void SetLogLevel(LogLevel level) noexcept;
 
 /// Replaces the sink, which writes to stderr; an empty one brings that back.

@@ -13,14 +13,17 @@ namespace ferry {
 class MemoryPtr : public std::shared_ptr<SyncedMemory> {
  public:
   MemoryPtr() = default;
+  /// The same pointer; null is taken.
   // NOLINTNEXTLINE(google-explicit-constructor): the same pointer
   MemoryPtr(std::shared_ptr<SyncedMemory> memory) noexcept : shared_ptr(std::move(memory)) {}
 
+  /// The memory. Throws ShapeError where there is none.
   SyncedMemory& operator*() const {
     if (get() == nullptr) [[unlikely]]
       FailNull();
     return *get();
   }
+  /// A member of the memory. Throws ShapeError where there is none.
   SyncedMemory* operator->() const { return &**this; }
 
  private:

@@ -64,24 +64,28 @@ template <class X>
 concept ArrayLike = !
 std::same_as<ElementOf<X>, detail::NoElement>;
 
-/// An array and what a call does with it: an access and its extent, of `const T` where it reads. Refers to
-/// the array, as a span does: good as long as that is. N is the number of dims that were said of it, 0 for
-/// none.
+/// An array and what a call does with it: the access, and its elements, which are `const T` where it reads.
+/// Refers to the array, as a span does: good as long as that is. N is the number of dims that were said of
+/// it, 0 for none.
 template <class T, std::size_t N = 0>
 class Operand {
  public:
-  using Element = T;
+  using Element = T;  ///< const where the call only reads
 
+  /// Of an array without dims said. Read, ReadWrite and Overwrite are the short way.
   Operand(const detail::Part& part, Access access) noexcept
     requires(N == 0)
       : part_(part), access_(access) {}
   /// Throws ShapeError unless the dims make up the array's count.
   Operand(const detail::Part& part, Access access, std::span<const std::int64_t, N> dims);
 
+  /// What the call does with the elements.
   Access access() const noexcept { return access_; }
   /// In elements.
   std::int64_t count() const noexcept { return part_.count; }
+  /// Which elements of which memory.
   const detail::Part& part() const noexcept { return part_; }
+  /// Those that were said, N of them.
   const std::array<std::int64_t, N>& dims() const noexcept { return dims_; }
   /// For Take.
   detail::Request request() const noexcept { return {part_.memory, part_.range, access_}; }
@@ -183,11 +187,13 @@ template <ArrayLike X, std::size_t N>
 Operand<const ElementOf<X>, N> Read(X&& x, const std::int64_t (&dims)[N]) {
   return {detail::MakePart(x), Access::kRead, std::span(dims)};
 }
+/// The same for elements that the call changes.
 template <ArrayLike X, std::size_t N>
 Operand<ElementOf<X>, N> ReadWrite(X&& x, const std::int64_t (&dims)[N]) {
   detail::RequireWritable<X>();
   return {detail::MakePart(x), Access::kReadWrite, std::span(dims)};
 }
+/// The same for elements that the call overwrites, all of them.
 template <ArrayLike X, std::size_t N>
 Operand<ElementOf<X>, N> Overwrite(X&& x, const std::int64_t (&dims)[N]) {
   detail::RequireWritable<X>();

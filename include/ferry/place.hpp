@@ -17,27 +17,32 @@ class Place {
  public:
   /// The device's main stream.
   explicit Place(Device& device) : Place(Stream::Main(device)) {}
+  /// A stream of a device, which must outlive the place.
   explicit Place(Stream stream) noexcept : Place(Side::kGpu, std::move(stream)) {}
   /// The CPU, for memory of this device.
   static Place Cpu(Device& device) noexcept { return {Side::kCpu, Stream::Main(device)}; }
 
+  /// kCpu, or kGpu for a stream.
   Side side() const noexcept { return side_; }
   /// On the CPU, the device's main stream.
   const Stream& stream() const noexcept { return stream_; }
+  /// The stream's, or the one that Cpu was given.
   Device& device() const noexcept { return stream_.device(); }
 
-  /// The elements of x, an Array, a Blob or Diff(blob), for code that runs here: on the CPU at once, on a
-  /// stream for work that is queued there next. The span does not keep them alive. An access like any other
-  /// of SyncedMemory, which says what it throws.
+  /// The elements of x, an Array, a Blob or Diff(blob), for code that runs here and only looks: on the CPU at
+  /// once, on a stream for work that is queued there next. The span does not keep them alive. An access like
+  /// any other of SyncedMemory, which says what it throws.
   template <ArrayLike X>
   auto Read(X&& x) const {
     return SpanOf<Access::kRead, const ElementOf<X>>(x);
   }
+  /// The same for code that changes elements, or needs the old ones.
   template <ArrayLike X>
   auto ReadWrite(X&& x) const {
     detail::RequireWritable<X>();
     return SpanOf<Access::kReadWrite, ElementOf<X>>(x);
   }
+  /// The same for code that writes every element and looks at no old one: nothing is copied or zeroed.
   template <ArrayLike X>
   auto Overwrite(X&& x) const {
     detail::RequireWritable<X>();
@@ -67,12 +72,16 @@ class Place {
 /// is written.
 class At {
  public:
+  /// Refers to the place. File and line are those of the caller.
   At(const Place& place,  // NOLINT(google-explicit-constructor): a call says a place
      const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept
       : place_(&place), file_(file), line_(line) {}
 
+  /// Where the kernel is to run.
   const Place& place() const noexcept { return *place_; }
+  /// The file of the call.
   const char* file() const noexcept { return file_; }
+  /// The line of the call.
   int line() const noexcept { return line_; }
 
  private:

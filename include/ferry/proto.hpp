@@ -23,8 +23,11 @@ namespace ferry {
 /// and to read from there again is an Error. A stream's own exceptions are not thrown; its state still says
 /// what happened. A stream that a call read or wrote before it threw has moved on.
 BlobProto ReadBlobProto(const std::filesystem::path& file);
+/// The same from a stream.
 BlobProto ReadBlobProto(std::istream& in, const std::string& name = "stream");
+/// The same for a message of several blobs.
 BlobProtoVector ReadBlobProtoVector(const std::filesystem::path& file);
+/// The same from a stream.
 BlobProtoVector ReadBlobProtoVector(std::istream& in, const std::string& name = "stream");
 
 /// The file appears whole or not at all: it is written beside its place, synced, and renamed. An old file
@@ -32,8 +35,11 @@ BlobProtoVector ReadBlobProtoVector(std::istream& in, const std::string& name = 
 /// and stay. A file that may not be written is an Error; so are a path that is no regular file (for devices
 /// and pipes there are the streams), and a BlobProto without a field, which could not be read again.
 void WriteBlobProto(const std::filesystem::path& file, const BlobProto& message);
+/// To a stream, as far as it goes: what was written before an error stays written.
 void WriteBlobProto(std::ostream& out, const BlobProto& message, const std::string& name = "stream");
+/// As WriteBlobProto, for a message of several blobs.
 void WriteBlobProtoVector(const std::filesystem::path& file, const BlobProtoVector& message);
+/// The same to a stream.
 void WriteBlobProtoVector(std::ostream& out, const BlobProtoVector& message,
                           const std::string& name = "stream");
 

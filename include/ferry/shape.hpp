@@ -17,6 +17,7 @@
 
 namespace ferry {
 
+/// The most axes that a shape can have, as in Caffe.
 inline constexpr int kMaxBlobAxes = 32;
 
 namespace detail {
@@ -36,21 +37,24 @@ concept IntegerRange = detail::InputRange<R> && std::integral<detail::ValueOf<R>
 /// that are not 0 is over int64. So count(start, end) fits for any axes.
 class Shape {
  public:
-  using value_type = std::int64_t;
-  using const_iterator = const std::int64_t*;
+  using value_type = std::int64_t;             ///< a dim
+  using const_iterator = const std::int64_t*;  ///< over the dims
 
   /// No axes: one element.
   Shape() noexcept {}  // NOLINT(modernize-use-equals-default): that would clear all the dims
   // NOLINTBEGIN(google-explicit-constructor): Caffe's shapes are vectors
   /// `call` is what an error says was called.
   Shape(std::initializer_list<std::int64_t> dims, const char* call = "Shape") { Take(dims, call); }
+  /// Of any range of integers.
   template <IntegerRange R>
     requires(!std::same_as<std::remove_cvref_t<R>, Shape>)
   Shape(R&& dims, const char* call = "Shape") {
     Take(dims, call);
   }
   // NOLINTEND(google-explicit-constructor)
+  /// Allocates nothing.
   Shape(const Shape& other) noexcept { *this = other; }
+  /// Allocates nothing.
   Shape& operator=(const Shape& other) noexcept {
     num_axes_ = other.num_axes_;
     count_ = other.count_;
@@ -58,6 +62,7 @@ class Shape {
     return *this;
   }
 
+  /// 0 to 32.
   int num_axes() const noexcept { return num_axes_; }
   /// The number of elements.
   std::int64_t count() const noexcept { return count_; }
@@ -78,27 +83,42 @@ class Shape {
   /// "2 3 (6)": the dims, and their product.
   std::string ToString() const;
 
-  /// As of a const std::vector; no axis is checked.
+  /// @name As a const std::vector of the dims; no axis is checked
+  ///@{
+
+  /// The number of axes.
   std::size_t size() const noexcept { return static_cast<std::size_t>(num_axes_); }
+  /// Whether there is no axis.
   bool empty() const noexcept { return num_axes_ == 0; }
+  /// To the first dim.
   const std::int64_t* data() const noexcept { return dims_.data(); }
+  /// At the first dim.
   const_iterator begin() const noexcept { return dims_.data(); }
+  /// One past the last dim.
   const_iterator end() const noexcept { return dims_.data() + num_axes_; }
+  /// The first dim.
   std::int64_t front() const noexcept { return dims_[0]; }
+  /// The last dim.
   std::int64_t back() const noexcept { return dims_[size() - 1]; }
+  /// The dim of an axis from 0 on.
   std::int64_t operator[](std::size_t axis) const noexcept { return dims_[axis]; }
+  ///@}
 
   // NOLINTBEGIN(google-explicit-constructor)
+  /// The dims.
   operator std::vector<std::int64_t>() const { return {begin(), end()}; }
   /// Throws ShapeError for a dim over int.
   operator std::vector<int>() const { return ToInts("Shape to std::vector<int>"); }
   // NOLINTEND(google-explicit-constructor)
+  /// The same, where an error names `call`.
   std::vector<int> ToInts(const char* call) const;
 
+  /// The same axes, each with the same dim.
   friend bool operator==(const Shape& a, const Shape& b) noexcept {
     return a.num_axes_ == b.num_axes_ &&
            std::memcmp(a.data(), b.data(), a.size() * sizeof(std::int64_t)) == 0;
   }
+  /// The same with any range of integers.
   template <IntegerRange R>
     requires(!std::same_as<R, Shape>)
   friend bool operator==(const Shape& a, const R& b) {

@@ -36,16 +36,17 @@ enum class Order : std::uint8_t {
   kEarly,  ///< before the call that made it runnable returns, as far as that may run it
 };
 
+/// What the simulated machine is like.
 struct Options {
-  std::uint64_t seed = 0;
-  Order order = Order::kDrawn;
-  int devices = 1;
+  std::uint64_t seed = 0;         ///< what is drawn is drawn from it; the same seed draws the same
+  Order order = Order::kDrawn;    ///< when queued work runs
+  int devices = 1;                ///< how many GPUs, from "sim:0" on
   std::size_t memory = 0;         ///< of each device, in bytes; 0: as much as this machine has
   std::size_t pinned_memory = 0;  ///< of the host, in bytes; 0: as much as this machine has
-  bool unified = false;
-  int unified_devices = 0;  ///< else, how many of the devices are unified: the last ones
-  bool peers =
-      true;  ///< copies can read the memory of another device that is not unified, once it has access
+  bool unified = false;           ///< all devices are: DeviceProperties says what that is
+  int unified_devices = 0;        ///< else, how many of the devices are unified: the last ones
+  /// Copies can read the memory of another device that is not unified, once it has access.
+  bool peers = true;
   /// Pageable memory is copied like pinned, as CUDA's words permit. Else a copy has read its pageable source,
   /// or written its pageable destination, when it returns.
   bool pageable_late = false;
@@ -55,11 +56,11 @@ struct Options {
   bool race_check = true;
 
   // Where vendors' runtimes differ; docs/decisions/0030 has the sources.
-  int wavefront = 32;
-  std::string architecture = {};
-  bool memory_pools = true;     ///< else MallocAsync and FreeAsync are not supported
-  bool null_when_full = false;  ///< MallocAsync succeeds when memory runs out, with a null pointer
-  bool zero_bytes = false;      ///< allocations (with a null pointer) and copies of no bytes succeed
+  int wavefront = 32;             ///< threads that run in step, as DeviceProperties has it
+  std::string architecture = {};  ///< as DeviceProperties has it
+  bool memory_pools = true;       ///< else MallocAsync and FreeAsync are not supported
+  bool null_when_full = false;    ///< MallocAsync succeeds when memory runs out, with a null pointer
+  bool zero_bytes = false;        ///< allocations (with a null pointer) and copies of no bytes succeed
   /// A copy of pageable memory waits for all work of its device, and is over when it returns.
   bool pageable_serialises = false;
   /// The host sees what copies and fills have written to its memory, pageable memory apart, only once it has
@@ -88,6 +89,7 @@ struct Options {
   bool fail_forever = false;  ///< and so does every call after it, of any name: a driver that is gone
 };
 
+/// What has happened on the machine since Reset.
 struct Report {
   std::vector<std::string> misuse;  ///< "MemcpyAsync (call 7): ", what was wrong, and who made the memory
   std::vector<std::string> leaks;   ///< blocks, streams and events not given back, and who made them
@@ -95,11 +97,11 @@ struct Report {
   long calls = 0;                          ///< that Options::fail_at counts
   long faults = 0;                         ///< calls that Options::fail_at has made fail
   long captured = 0;                       ///< kernels that a capture has taken, and that do not run
-  long copies = 0;
+  long copies = 0;                         ///< MemcpyAsync calls
   /// Of these, copies of a peer's memory that the device had no access to, which a vendor makes by way of the
   /// host.
   long staged_copies = 0;
-  long host_waits = 0;
+  long host_waits = 0;     ///< calls in which the host waits
   long runtime_calls = 0;  ///< of any kind
   int contexts = 0;        ///< GPUs that were used or made current, each of which would hold memory for that
 };
@@ -132,6 +134,7 @@ inline constexpr StreamHandle kPerThreadStream{2};
 /// Runs all queued work.
 void Drain();
 
+/// What has happened since Reset. Runs nothing.
 Report Inspect();
 
 /// Whose unsafe calls (allocations, frees and questions about streams) end a capture.
@@ -146,6 +149,7 @@ enum class CaptureMode : std::uint8_t {
 /// can't be captured. Throws DeviceError; EndCapture also where a call that is not safe has ended the capture
 /// before.
 void BeginCapture(const Stream& on, CaptureMode mode = CaptureMode::kGlobal);
+/// Ends what BeginCapture began on this stream.
 void EndCapture(const Stream& on);
 
 }  // namespace ferry::sim

@@ -12,14 +12,15 @@ namespace ferry {
 
 /// What a device was asked for, and did. Calls that threw are not counted.
 struct Statistics {
+  /// Of one kind.
   struct Work {
-    std::uint64_t count = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t count = 0;  ///< calls
+    std::uint64_t bytes = 0;  ///< of all calls together
   };
-  Work host_to_device;
-  Work device_to_host;
-  Work device_to_device;
-  Work fills;
+  Work host_to_device;           ///< copies
+  Work device_to_host;           ///< copies
+  Work device_to_device;         ///< copies, those from a peer included
+  Work fills;                    ///< calls of Fill
   Work allocations;              ///< of every kind of memory
   std::uint64_t live_bytes = 0;  ///< allocated and not given back
   std::uint64_t peak_bytes = 0;  ///< the most that live_bytes ever was
@@ -53,8 +54,8 @@ class StatisticsDevice final : public FullForwardingDevice {
   Statistics statistics_;
 };
 
-/// Those of the StatisticsDevice in the device's stack of adaptors; the devices of MakeDevice have one.
-/// Throws std::logic_error where there is none.
+/// Those of the StatisticsDevice in the device's stack of adaptors, since it was made; those of GetDevice and
+/// MakeDevice have one. Throws std::logic_error where there is none.
 Statistics GetStatistics(const Device& device);
 
 }  // namespace ferry

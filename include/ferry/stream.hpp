@@ -32,15 +32,17 @@ class Stream {
   /// A new stream. Unordered with every other stream, the main one included, unless you wait explicitly.
   /// Throws DeviceError.
   explicit Stream(Device& device);
-  /// The device's default stream.
+  /// The device's default stream, which is there without being made.
   static Stream Main(Device& device) noexcept { return Stream(device, device.properties().main_stream); }
   /// Somebody else's. Before it is destroyed, each memory that was accessed on it must end or be told so
   /// (SyncedMemory::Forget).
   static Stream Borrow(Device& device, StreamHandle handle) noexcept { return Stream(device, handle); }
 
+  /// Whose work it queues.
   Device& device() const noexcept { return *device_; }
+  /// The backend's own; ferry/cuda.hpp and ferry/hip.hpp make the vendor's type of it.
   StreamHandle handle() const noexcept { return handle_; }
-  /// Of the queue that the handle names in the calling thread.
+  /// Tells this queue from every other one: of the one that the handle names in the calling thread.
   detail::StreamId id() const noexcept;
   /// The host waits for all that is queued. Throws DeviceError.
   void Synchronize() const { device_->Synchronize(handle_); }
@@ -68,6 +70,7 @@ class Event {
  public:
   /// A point after all that is queued on `on` so far. Throws DeviceError.
   explicit Event(const Stream& on) : Event(on.device(), on.handle()) {}
+  /// The same by a handle of the device.
   Event(Device& device, StreamHandle on) : Event(device, device.Record(on)) {}
 
   /// Queues a copy on `on`, and is the point right after it; nothing where the copy is queued and no point
@@ -83,10 +86,14 @@ class Event {
     }
   }
 
+  /// Whose stream the point is in.
   Device& device() const noexcept { return *device_; }
+  /// The backend's own.
   EventHandle handle() const noexcept { return EventHandle{reinterpret_cast<std::uintptr_t>(owner_.get())}; }
+  /// The host waits for the work before the point. Throws DeviceError.
   void HostWait() const { device_->HostWait(handle()); }
-  /// `waiter` is of a device of the same backend.
+  /// What is queued on `waiter` from now on runs after the point. The waiter's device is of the same backend.
+  /// The host does not wait. Throws DeviceError.
   void StreamWait(const Stream& waiter) const { waiter.device().StreamWait(waiter.handle(), handle()); }
 
  private:

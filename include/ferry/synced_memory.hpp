@@ -25,11 +25,11 @@
 
 namespace ferry {
 
-/// Bytes of a memory: `bytes` from `first` on. No value is the whole.
+/// Bytes of a memory: `bytes` from number `first` on. ByteRange{} is the whole.
 struct ByteRange {
   static constexpr std::size_t kRest = ~std::size_t{0};  ///< as far as the memory goes
-  std::size_t first = 0;
-  std::size_t bytes = kRest;
+  std::size_t first = 0;                                 ///< counted from 0
+  std::size_t bytes = kRest;                             ///< how many
 };
 
 namespace detail {
@@ -60,14 +60,14 @@ class Reshaping;
 /// takes back, and may be null while size is 0.
 class SyncedMemory : private detail::ReadyWords {
  public:
-  using SyncedHead = Head;
+  using SyncedHead = Head;  ///< Caffe's name
   // Members, where `using enum` would do: in a template, that ends g++ 12 in an internal error.
-  static constexpr Head UNINITIALIZED = Head::UNINITIALIZED;
-  static constexpr Head HEAD_AT_CPU = Head::HEAD_AT_CPU;
-  static constexpr Head HEAD_AT_GPU = Head::HEAD_AT_GPU;
-  static constexpr Head SYNCED = Head::SYNCED;
+  static constexpr Head UNINITIALIZED = Head::UNINITIALIZED;  ///< Caffe has the names here, too
+  static constexpr Head HEAD_AT_CPU = Head::HEAD_AT_CPU;      ///< as Head
+  static constexpr Head HEAD_AT_GPU = Head::HEAD_AT_GPU;      ///< as Head
+  static constexpr Head SYNCED = Head::SYNCED;                ///< as Head
 
-  SyncedMemory() : SyncedMemory(0) {}
+  SyncedMemory() : SyncedMemory(0) {}  ///< no bytes, on the default device
   /// `size` is in bytes. The device must outlive the memory, and so must each other one whose streams access
   /// it; a memory that outlives one logs an error at its end and gives nothing back. The label names the
   /// memory in errors and traces.
@@ -76,23 +76,29 @@ class SyncedMemory : private detail::ReadyWords {
   SyncedMemory(const SyncedMemory&) = delete;
   SyncedMemory& operator=(const SyncedMemory&) = delete;
 
+  /// The bytes for the host to read; it has waited for them.
   const void* cpu_data() const {
     if (void* ptr = cpu_ready_.load(std::memory_order_acquire)) [[likely]]
       return ptr;
     return Reach(nullptr, Access::kRead, {});
   }
+  /// The bytes for work on `on` to read.
   const void* gpu_data(const Stream& on) const {
     if (Ready(on.id_)) [[likely]]
       return gpu_.ptr;
     return Reach(&on, Access::kRead, {});
   }
+  /// The bytes for the host to read and write.
   void* mutable_cpu_data() { return Write(Access::kReadWrite); }
+  /// The bytes for work on `on` to read and write.
   void* mutable_gpu_data(const Stream& on) { return Write(Access::kReadWrite, on); }
-  /// For a caller that writes every byte: no copy, no zeroing.
+  /// For the host, if it writes every byte: no copy, no zeroing.
   void* overwrite_cpu_data() { return Write(Access::kOverwrite); }
+  /// For work on `on` that writes every byte: no copy, no zeroing.
   void* overwrite_gpu_data(const Stream& on) { return Write(Access::kOverwrite, on); }
 
-  /// The same on the device's main stream.
+  /// The same on the main stream of the memory's device.
+  ///@{
   const void* gpu_data() const {
     if (Ready(main_)) [[likely]]
       return gpu_.ptr;
@@ -100,8 +106,10 @@ class SyncedMemory : private detail::ReadyWords {
   }
   void* mutable_gpu_data() { return WriteOnMain(Access::kReadWrite); }
   void* overwrite_gpu_data() { return WriteOnMain(Access::kOverwrite); }
+  ///@}
 
-  /// The same for a part.
+  /// The same for a part; the pointer is to the first byte of the range.
+  ///@{
   const void* cpu_data(ByteRange range) const { return Reach(nullptr, Access::kRead, range); }
   const void* gpu_data(ByteRange range, const Stream& on) const { return Reach(&on, Access::kRead, range); }
   void* mutable_cpu_data(ByteRange range) { return Reach(nullptr, Access::kReadWrite, range); }
@@ -110,8 +118,8 @@ class SyncedMemory : private detail::ReadyWords {
   void* overwrite_gpu_data(ByteRange range, const Stream& on) {
     return Reach(&on, Access::kOverwrite, range);
   }
-
-  using Deleter = std::function<void(void*)>;
+  ///@}
+  using Deleter = std::function<void(void*)>;  ///< gives bytes back to their owner
   /// Use the caller's bytes, size() of them, from now on; the caller keeps owning them. The next set_*_data
   /// of that side, or the destructor, gives them back: host bytes when it returns, device bytes in the main
   /// stream's order. The capacity becomes size(). With a deleter, ownership passes to the memory if the call
@@ -124,6 +132,7 @@ class SyncedMemory : private detail::ReadyWords {
   void set_cpu_data(void* ptr, Deleter deleter = {});
   /// Device bytes of the stream's device; `on` is the stream whose queued work writes them.
   void set_gpu_data(void* ptr, const Stream& on, Deleter deleter = {});
+  /// @overload
   void set_gpu_data(void* ptr, Deleter deleter = {}) {
     set_gpu_data(ptr, Stream::Main(device_), std::move(deleter));
   }
@@ -132,7 +141,9 @@ class SyncedMemory : private detail::ReadyWords {
   /// memory and the range, and change nothing. Also given back by set_*_data of another side, as they would
   /// not be current any more, and by Release of their own side.
   void set_const_cpu_data(const void* ptr, Deleter deleter = {});
+  /// The same as set_gpu_data.
   void set_const_gpu_data(const void* ptr, const Stream& on, Deleter deleter = {});
+  /// @overload
   void set_const_gpu_data(const void* ptr, Deleter deleter = {}) {
     set_const_gpu_data(ptr, Stream::Main(device_), std::move(deleter));
   }
@@ -144,7 +155,7 @@ class SyncedMemory : private detail::ReadyWords {
   /// Start on `on` what a read would need, of the host or of the stream's device, and do not wait for it. The
   /// next access does.
   void Prefetch(Side side, const Stream& on, ByteRange range = {}) const;
-  /// Caffe's name for Prefetch(kGpu, on) of bytes that only the CPU has; elsewhere a std::logic_error.
+  /// Caffe's name for Prefetch(kGpu, on) of bytes that only the host has; elsewhere a std::logic_error.
   void async_gpu_push(const Stream& on);
 
   /// Gives back the memory of a space; the bytes that only it holds go to the host first, or, from the host,
@@ -153,7 +164,7 @@ class SyncedMemory : private detail::ReadyWords {
   /// for an operand of a call that is under way, and StreamCaptureError while a stream that uses the bytes is
   /// under graph capture; then nothing has changed.
   void Release(Side side);
-  void Release(Device& device);
+  void Release(Device& device);  ///< the same for any device that has memory for the bytes
   /// Before a borrowed stream is destroyed: from now on the memory waits for what is queued there by now, and
   /// does not use the stream any more. Throws DeviceError.
   void Forget(const Stream& borrowed);
@@ -167,9 +178,10 @@ class SyncedMemory : private detail::ReadyWords {
   std::size_t size() const noexcept { return size_; }
   /// In bytes: what the first access in a space allocates.
   std::size_t capacity() const noexcept { return capacity_; }
-  Device& device() const noexcept { return device_; }
+  Device& device() const noexcept { return device_; }  ///< what it was made on
+  /// Its name in errors and traces; empty if nobody said.
   const std::string& label() const noexcept { return label_ != nullptr ? label_->text : NoLabel(); }
-  void set_label(std::string label);
+  void set_label(std::string label);  ///< counts as a non-const access
 
   /// Keeps the first min(size(), size) bytes; those that are added read as zeros. No pointer changes, nothing
   /// is copied or waited for. Counts as a non-const access of the whole. Throws std::length_error beyond the

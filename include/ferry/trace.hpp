@@ -12,13 +12,13 @@ class SyncedMemory;
 
 /// One access that did not find its bytes in place, or a Prefetch (a read on behalf of a later one).
 struct AccessRecord {
-  const SyncedMemory* memory;
-  std::size_t bytes;  ///< moved or zeroed; 0 where nothing was
-  Head before;
-  Side side;
-  Access access;
-  Action action;
-  Head after;
+  const SyncedMemory* memory;  ///< for its label and its address; it must not be accessed
+  std::size_t bytes;           ///< moved or zeroed; 0 where nothing was
+  Head before;                 ///< of the bytes of the access
+  Side side;                   ///< where the access is
+  Access access;               ///< what its caller said
+  Action action;               ///< what had to be done
+  Head after;                  ///< of the bytes of the access
 };
 
 /// Called under the memory's lock, from any thread: it must not touch the memory. It must not throw.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Makes a program of a page's C++ blocks: of the number-th one that has a main, or for 0 of all the others.
-# With count=1 prints how many there are of the others and of those with a main.
+# With count=1 prints how many there are of the others and of those with a main; with prints=1 what the page says that
+# the number-th program prints.
 
 function fail(words) {
   print page ":" FNR ": " words > "/dev/stderr"
@@ -34,7 +35,19 @@ function close_function() {
 
 /^```/ && inside {
   inside = 0
-  if (kind != "no-test") take()
+  if (kind == "prints") {
+    if (!programs || (programs in printed)) fail("no program prints this")
+    printed[programs] = text
+  } else if (kind != "no-test") {
+    take()
+  }
+  next
+}
+
+/^```text prints$/ {
+  kind = "prints"
+  inside = 1
+  text = ""
   next
 }
 
@@ -48,8 +61,8 @@ function close_function() {
   next
 }
 
-inside && /^int main\(/ { is_program = 1 }
-inside && /^#include/ { includes = includes $0 "\n" }
+inside && kind != "prints" && /^int main\(/ { is_program = 1 }
+inside && kind != "prints" && /^#include/ { includes = includes $0 "\n" }
 inside { text = text $0 "\n" }
 
 END {
@@ -58,6 +71,8 @@ END {
   close_function()
   if (count) {
     print blocks + 0, programs + 0
+  } else if (prints) {
+    printf "%s", printed[number]
   } else if (number) {
     printf "%s", program
   } else {

@@ -113,7 +113,7 @@ TEST_CASE("sides, accesses and actions have names that can be told apart") {
   CHECK(Name(kCpu) == std::string("cpu"));
   CHECK(Name(kGpu) == std::string("gpu"));
   CHECK(std::set<std::string>{Name(kRead), Name(kReadWrite), Name(kOverwrite)} ==
-        std::set<std::string>{"read", "mutable", "overwrite"});
+        std::set<std::string>{"read", "read-write", "overwrite"});
   CHECK(std::set<std::string>{Name(kNone), Name(kZero), Name(kCopy)} ==
         std::set<std::string>{"nothing", "zero", "copy"});
 }

@@ -62,12 +62,12 @@ TEST_CASE("an access for writing of const bytes is an error, on every side, and 
     CHECK(m.head() == head);
   };
   for (int again = 0; again < 2; ++again) {
-    refuses([&] { m.mutable_cpu_data(); }, Refused("mutable", 0, 4));
+    refuses([&] { m.mutable_cpu_data(); }, Refused("read-write", 0, 4));
     refuses([&] { m.overwrite_cpu_data(); }, Refused("overwrite", 0, 4));
-    refuses([&] { m.mutable_gpu_data(); }, Refused("mutable", 0, 4));
+    refuses([&] { m.mutable_gpu_data(); }, Refused("read-write", 0, 4));
     refuses([&] { m.overwrite_gpu_data(f.a); }, Refused("overwrite", 0, 4));
     refuses([&] { m.overwrite_cpu_data({1, 2}); }, Refused("overwrite", 1, 3));
-    refuses([&] { m.mutable_gpu_data({3, ByteRange::kRest}, f.a); }, Refused("mutable", 3, 4));
+    refuses([&] { m.mutable_gpu_data({3, ByteRange::kRest}, f.a); }, Refused("read-write", 3, 4));
     const void* const read = m.cpu_data();
     CHECK(read == f.theirs.data());
     CHECK(Bytes(read, 4) == std::vector{1, 2, 3, 4});

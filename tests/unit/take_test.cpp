@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/trace.hpp"
 #include "tests/unit/synced_memory_device.hpp"
 
 namespace ferry::testing {
@@ -87,6 +88,17 @@ TEST_CASE("Each operand gets the first of its own bytes") {
   CHECK(Bytes(ptrs[1], 2) == std::vector<int>{1, 2});
   CHECK(Bytes(ptrs[2], 2) == std::vector<int>{3, 4});
   CHECK(ptrs[3] == ptrs[0]);
+}
+
+TEST_CASE("Observers are told of the operands that were not in place, and of no other") {
+  Fixture f(GENERATE(false, true));
+  SyncedMemory y(8, f.device);
+  f.TakeAll({{&y, {}, Access::kOverwrite}});
+  std::vector<const SyncedMemory*> seen;
+  SetAccessObserver([&](const AccessRecord& record) { seen.push_back(record.memory); });
+  f.TakeAll({{&y, {}, Access::kRead}, {&f.x, {}, Access::kReadWrite}, {&y, {}, Access::kReadWrite}});
+  SetAccessObserver({});
+  CHECK(seen == std::vector<const SyncedMemory*>{&f.x});
 }
 
 TEST_CASE("Operands that overlap in part are refused where one of them writes, and nothing has changed") {
