@@ -15,9 +15,12 @@ using namespace ferry;
 
 constexpr const char* kBefore = R"(# Coherence: where the bytes are
 
-A `SyncedMemory` is one array that may be in two places: in the host's memory and in a GPU's. Copies between the two
-are slow, so Ferry makes one only when somebody reads on a side that lacks the bytes. To know when that is, it keeps
-one small value, the *head*.
+An array may be in several memories at once: in the host's, and in those of GPUs. Copies between them are slow, so Ferry
+makes one only when somebody reads where the bytes are missing. To know when that is, it keeps one small value for each
+part of the array: who holds its current bytes.
+
+This page begins with the host and one device, and with an array that is always used as a whole. Parts, and further
+devices, change nothing of the rule; they come after it.
 
 ## The head
 
@@ -39,9 +42,11 @@ the head says *whether* bytes move, never *when* they have arrived.
 
 Whoever asks for a pointer says what it is for. This is the access:
 
-- **read** looks at the bytes: `cpu_data()`, `gpu_data()`;
-- **mutable** changes some of them, and may look at the old ones: `mutable_cpu_data()`, `mutable_gpu_data()`;
-- **overwrite** writes every byte and looks at no old one: `overwrite_cpu_data()`, `overwrite_gpu_data()`.
+- **read** looks at the bytes: `Read(x)`, and Caffe's `cpu_data()`, `gpu_data()`;
+- **mutable** changes some of them, and may look at the old ones: `ReadWrite(x)`, `mutable_cpu_data()`,
+  `mutable_gpu_data()`;
+- **overwrite** writes every byte and looks at no old one: `Overwrite(x)`, `overwrite_cpu_data()`,
+  `overwrite_gpu_data()`.
 
 From the head, the side and the access follows what must be done first, and the next head:
 
@@ -69,15 +74,63 @@ images or a matrix product, gets a copy of the old bytes first, or zeros, and th
 promise that makes this unnecessary: it moves nothing and zeroes nothing, in every one of its eight rows. The promise
 is the caller's to keep. Until it has written every byte, what it has not written is undefined.
 
+## Spaces: the host and any number of devices
+
+A *space* is where bytes can be: the host, or one device. With several devices the holders are a set of spaces, and the
+rule is the same two sentences, with "space" for "side":
+
+1. Bytes move only when the access needs the old ones and its space lacks them. They are copied from a space that holds
+   them, or zeroed where none does.
+2. A read adds its space to the holders. A write leaves its space alone in them.
+
+The space is that of the stream: an access on a stream of another device brings the bytes to that device. `Next` takes
+sets of spaces; a head is the case of two, and the table above is that case.
+
+What the table calls *copy* has more than one possible source then. The nearest one serves:
+
+| source | how |
+| --- | --- |
+| a space with the same buffer | no copy: a unified device shares the host's |
+| a device whose memory the target can read | one copy, on the target's stream |
+| the host | one copy |
+| any other device | by way of the host, which holds the bytes, too, from then on |
+
+If a source fails, the next one serves. A write makes all other spaces stale, whichever they are.
+
+## Parts
+
+Every byte has its own set of holders. Ferry keeps them as runs: neighbours with the same holders are one run, and an
+array that is only used as a whole has one. An access names a range of bytes, or all of them:
+
+- it cuts the runs at the ends of its range, and the rule is applied to each run inside;
+- neighbours that lack the bytes and get them from one source come in one copy;
+- afterwards, neighbours with equal holders are one run again. A write of the whole makes one run of all.
+
+So an access moves the bytes that are stale in its range, and no others. The table needs no word for parts: a run is
+read, changed or overwritten as a whole.
+
+Bytes that nobody holds are a run like any other. They read as zeros. A new array is such a run, and so is the tail that
+`Resize` adds.
+
+`head()` speaks of the whole array. It names the sides that hold every byte that was written. If neither side does, it
+is `HEAD_AT_GPU` if a device has bytes that the host lacks, else `HEAD_AT_CPU`.
+
+## One call, several accesses
+
+A kernel with three operands makes three accesses. It takes all of them or none: first every allocation, copy and wait,
+then every change of holders, which cannot fail. Operands that are the same bytes of one array take the joint access: a
+read beside an overwrite is mutable. Were they taken one by one, the overwrite would drop the bytes that the read needs.
+Operands that overlap in part, one of them written, are refused.
+
 ## What the table does not say
 
-- *Memory.* A side gets memory by its first access, whatever the head; a side that nobody asks for costs nothing.
-- *Unified memory.* Where the host and the device share one memory, the heads are the same, but both sides are one
+- *Memory.* A space gets memory by its first access, for the whole array, whatever the holders; a space that nobody
+  asks for costs nothing. `Release` gives a space's memory back. Bytes that it alone holds are copied first, as for a
+  read elsewhere; then the space is taken out of all sets.
+- *Unified memory.* Where the host and the device share one memory, the holders are the same, but both spaces are one
   buffer and a copy has nothing to do.
-- *Size.* After `Resize` has grown an array, the bytes it added read as zeros on either side, by the same rule: each
-  side zeroes its tail when a read or mutable access finds it missing.
-- *Errors.* An access that throws takes no side out of the head. At most it has added one, because its copy had been
-  started; the access can be made again.
+- *Errors.* An access that throws takes no space out of the holders. At most it has added some, because copies had been
+  started; the access can be made again, and does not copy twice.
 )";
 
 std::string Page() {
