@@ -49,7 +49,10 @@ class Reshaping {
     std::size_t keep;   ///< bytes of the memory that survive the change, from its first one on
     MemoryPtr fresh{};  ///< to take the memory's place
 
-    SyncedMemory& target() const noexcept { return fresh != nullptr ? *fresh.get() : *storage.memory.get(); }
+    SyncedMemory& target() const noexcept {
+      SyncedMemory* const made = fresh.get();
+      return made != nullptr ? *made : *static_cast<const std::shared_ptr<SyncedMemory>&>(storage.memory);
+    }
     std::size_t first() const noexcept { return fresh != nullptr ? 0 : storage.first; }
     /// No element beyond the blob's is anybody's.
     bool sole() const noexcept { return fresh != nullptr || storage.memory.use_count() == 1; }

@@ -37,7 +37,7 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   };
   if (ptr == nullptr) refuse("null; give one to " + std::to_string(size_) + " bytes");
   if (Owns(ptr)) refuse("to bytes that this memory owns and would free; give it bytes of another owner");
-  Arrival written(*this, {}, Access::kOverwrite, space == kHost ? nullptr : &on);
+  const Arrival written(*this, {}, Access::kOverwrite, space == kHost ? nullptr : &on);
   Dying dying;
   detail::UseList uses;
   if (written.on != nullptr) {

@@ -2,7 +2,6 @@
 // Bytes of one memory become those of another, or of another part of it.
 #include <cstring>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -36,12 +35,18 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
 
 void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on) {
   const Bytes here = Checked(to, "Assign");
-  RequireMutable(here, "Assign");
   const std::size_t size = CountOf(here);
   const ByteRange there{from, size};
   if (from > source.size_ || size > source.size_ - from) source.Checked(there, "Assign");
   if (size == 0 || (&source == this && here.first == from)) return;
   if (&source == this) RequireApart(here, there);
+  // Both on the host alone, where nobody waits and nothing changes.
+  const void* const sole = on == nullptr ? source.WholeInPlace(Access::kOverwrite, nullptr) : nullptr;
+  if (void* const ours = sole != nullptr ? WholeInPlace(Access::kOverwrite, nullptr) : nullptr) {
+    std::memcpy(static_cast<std::byte*>(ours) + here.first, static_cast<const std::byte*>(sole) + from, size);
+    return;
+  }
+  RequireMutable(here, "Assign");
   const Head head = source.head(there);
   if (head == UNINITIALIZED) return Drop(here);
   Take(here, size, source, there, head, on);
@@ -78,15 +83,9 @@ void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, 
   };
   const bool there = on != nullptr || (&source.device_ == &device_ && ferry::Holds(head, Side::kGpu));
   const bool on_gpu = there && !lent(source) && !lent(*this);
-  const auto stream = !on_gpu         ? std::nullopt
-                      : on != nullptr ? std::optional(*on)
-                                      : std::optional(Stream::Main(device_));
-  const void* const bytes = on_gpu ? source.gpu_data(wanted, *stream) : source.cpu_data(wanted);
-  if (void* const all = on_gpu ? nullptr : WholeInPlace(Access::kOverwrite, nullptr)) {
-    std::memcpy(static_cast<std::byte*>(all) + to.first, bytes, size);
-    return;
-  }
-  Arrival target(*this, to, Access::kOverwrite, on_gpu ? &*stream : nullptr);
+  const Stream stream = on != nullptr ? *on : Stream::Main(device_);
+  const void* const bytes = on_gpu ? source.gpu_data(wanted, stream) : source.cpu_data(wanted);
+  Arrival target(*this, to, Access::kOverwrite, on_gpu ? &stream : nullptr);
   target.empty = false;
   Call::Perform({&target, 1}, [&] {
     if (on_gpu) return CopyOver(target, bytes, size);

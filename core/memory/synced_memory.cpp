@@ -21,8 +21,6 @@ using detail::Dependents;
 using detail::Dying;
 using detail::kDevice;
 using detail::kHost;
-using detail::Only;
-using detail::StreamId;
 
 namespace {
 
@@ -121,8 +119,9 @@ void SyncedMemory::set_label(std::string label) {
   dependents.Add(*next);
   label_ = std::move(next);
 }
-const std::string& SyncedMemory::NoLabel() noexcept {
+const std::string& SyncedMemory::label() const noexcept {
   static const std::string none;
+  if (const detail::Label* const label = label_.get()) return label->text;
   return none;
 }
 std::string SyncedMemory::Named() const { return label_ != nullptr ? '"' + label_->text + '"' : "a memory"; }

@@ -159,8 +159,10 @@ class Array {
   /// Of memory whose size has become another one: the `count` elements that there are from first_ on.
   void Fit(std::int64_t count) noexcept {
     count_ = count;
-    const bool whole = memory_ != nullptr && first_ == 0 && memory_.get()->size() == part().range.bytes;
-    in_place_ = whole ? detail::InPlace(*memory_.get()) : detail::InPlace();
+    in_place_ = {};
+    const SyncedMemory* const memory = memory_.get();
+    if (memory != nullptr && first_ == 0 && memory->size() == part().range.bytes)
+      in_place_ = detail::InPlace(*memory);
   }
 
   static std::size_t BytesOf(std::int64_t count, const std::string& label) {

@@ -12,6 +12,7 @@
 #include "ferry/array.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/blob_options.hpp"
+#include "ferry/detail/blob_access.hpp"
 #include "ferry/detail/blob_extras.hpp"
 #include "ferry/detail/message.hpp"
 #include "ferry/detail/range.hpp"
@@ -40,9 +41,12 @@ class Blob : public detail::Shaped {
   static_assert(std::is_arithmetic_v<T>, "a Blob holds numbers");
 
  public:
+  /// No shape; on the default device.
   Blob() = default;
-  /// Storage comes from `device`, which must outlive it; DefaultDevice() where none is given.
+  /// No shape. Storage comes from `device`, which must outlive it; DefaultDevice() where none is given.
   explicit Blob(Device& device) : device_(&device) {}
+  /// Of that shape. Elements are zeros; no memory is allocated before the first access.
+  ///@{
   explicit Blob(const Shape& shape, Device& device = DefaultDevice()) : device_(&device) {
     ReshapeTo(shape, "Blob");
   }
@@ -54,13 +58,16 @@ class Blob : public detail::Shaped {
   Blob(std::int64_t num, std::int64_t channels, std::int64_t height, std::int64_t width,
        Device& device = DefaultDevice())
       : Blob({num, channels, height, width}, device) {}
+  ///@}
   /// The blob moved from keeps its device, and has no shape.
   Blob(Blob&& other) noexcept : device_(other.device_) { Swap(other); }
+  /// The same.
   Blob& operator=(Blob&& other) noexcept {
     Blob(std::move(other)).Swap(*this);
     return *this;
   }
 
+  /// Where storage comes from.
   Device& device() const { return device_ != nullptr ? *device_ : DefaultDevice(); }
 
   /// Within the capacity of its storage, the blob keeps the first min(old, new) elements of data and diff, on
@@ -68,6 +75,7 @@ class Blob : public detail::Shaped {
   /// nothing is copied or waited for, except a copy of the dims that gpu_shape() has queued. Storage whose
   /// capacity is too small is replaced, and starts from zeros. Shared storage never gets smaller; a blob that
   /// grows within it sees the others' elements, and a slice those that come after it.
+  ///@{
   void Reshape(const Shape& shape) {
     if (shape != shape_ || !HasShape()) ReshapeTo(shape, "Blob::Reshape");
   }
@@ -85,15 +93,19 @@ class Blob : public detail::Shaped {
   void Reshape(const M& shape) {
     Reshape(shape.dim());
   }
+  ///@}
+  /// As Reshape, to the shape of `other`.
   void ReshapeLike(const Blob& other) { Reshape(other.shape_); }
 
   /// Rows `first` up to, not including, `first + count` of axis 0: a blob that shares the storage of that
   /// part of data and diff. It sees writes and is seen, may be sliced again, and may outlive this blob.
   /// Throws ShapeError for a part beyond the axis, and for a blob without axes or without a shape.
+  ///@{
   Blob Slice(std::int64_t first, std::int64_t count) { return SliceOf(first, count); }
   Blob<const T> Slice(std::int64_t first, std::int64_t count) const {
     return Blob<const T>(SliceOf(first, count));
   }
+  ///@}
   /// Gives back the memory that the shape does not need, and keeps the elements. Shared storage stays as it
   /// is.
   void ShrinkToFit();
@@ -101,9 +113,10 @@ class Blob : public detail::Shaped {
   /// Names the storage in errors and traces: "conv1.weight", and "conv1.weight.diff"; also that of aliases,
   /// if it is shared, and what this blob replaces it by.
   void set_name(const std::string& name);
-  const std::string& name() const noexcept;
+  const std::string& name() const noexcept;  ///< what set_name said
 
   using detail::Shaped::count;
+  /// In elements; 0 without a shape.
   std::int64_t count() const noexcept { return HasShape() ? shape_.count() : 0; }
   /// "2 3 (6)"
   std::string shape_string() const { return HasShape() ? shape_.ToString() : "(0)"; }
@@ -113,6 +126,8 @@ class Blob : public detail::Shaped {
     return detail::ShapeEquals(shape_, detail::ContentsOf(other));
   }
 
+  /// The element at an index, read on the host. Indices that are missing are 0.
+  ///@{
   T data_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
     return Element(data_, Legacy{{n, c, h, w}}, "Blob::data_at");
   }
@@ -133,28 +148,32 @@ class Blob : public detail::Shaped {
   T diff_at(std::initializer_list<std::int64_t> index) const {
     return Element(diff_, index, "Blob::diff_at");
   }
+  ///@}
 
   /// What SyncedMemory says of each; of count() elements.
-  const T* cpu_data() const { return Cpu<Access::kRead>(data_); }
-  const T* gpu_data() const { return Gpu<Access::kRead>(data_); }
-  const T* gpu_data(const Stream& on) const { return Gpu<Access::kRead>(data_, on); }
-  T* mutable_cpu_data() { return Cpu<Access::kReadWrite>(data_); }
-  T* mutable_gpu_data() { return Gpu<Access::kReadWrite>(data_); }
-  T* mutable_gpu_data(const Stream& on) { return Gpu<Access::kReadWrite>(data_, on); }
-  T* overwrite_cpu_data() { return Cpu<Access::kOverwrite>(data_); }
-  T* overwrite_gpu_data() { return Gpu<Access::kOverwrite>(data_); }
-  T* overwrite_gpu_data(const Stream& on) { return Gpu<Access::kOverwrite>(data_, on); }
-  const T* cpu_diff() const { return Cpu<Access::kRead>(diff_); }
-  const T* gpu_diff() const { return Gpu<Access::kRead>(diff_); }
-  const T* gpu_diff(const Stream& on) const { return Gpu<Access::kRead>(diff_, on); }
-  T* mutable_cpu_diff() { return Cpu<Access::kReadWrite>(diff_); }
-  T* mutable_gpu_diff() { return Gpu<Access::kReadWrite>(diff_); }
-  T* mutable_gpu_diff(const Stream& on) { return Gpu<Access::kReadWrite>(diff_, on); }
-  T* overwrite_cpu_diff() { return Cpu<Access::kOverwrite>(diff_); }
-  T* overwrite_gpu_diff() { return Gpu<Access::kOverwrite>(diff_); }
-  T* overwrite_gpu_diff(const Stream& on) { return Gpu<Access::kOverwrite>(diff_, on); }
+  ///@{
+  const T* cpu_data() const { return In(data_).template Cpu<Access::kRead>(); }
+  const T* gpu_data() const { return In(data_).template Gpu<Access::kRead>(); }
+  const T* gpu_data(const Stream& on) const { return In(data_).template Gpu<Access::kRead>(on); }
+  T* mutable_cpu_data() { return In(data_).template Cpu<Access::kReadWrite>(); }
+  T* mutable_gpu_data() { return In(data_).template Gpu<Access::kReadWrite>(); }
+  T* mutable_gpu_data(const Stream& on) { return In(data_).template Gpu<Access::kReadWrite>(on); }
+  T* overwrite_cpu_data() { return In(data_).template Cpu<Access::kOverwrite>(); }
+  T* overwrite_gpu_data() { return In(data_).template Gpu<Access::kOverwrite>(); }
+  T* overwrite_gpu_data(const Stream& on) { return In(data_).template Gpu<Access::kOverwrite>(on); }
+  const T* cpu_diff() const { return In(diff_).template Cpu<Access::kRead>(); }
+  const T* gpu_diff() const { return In(diff_).template Gpu<Access::kRead>(); }
+  const T* gpu_diff(const Stream& on) const { return In(diff_).template Gpu<Access::kRead>(on); }
+  T* mutable_cpu_diff() { return In(diff_).template Cpu<Access::kReadWrite>(); }
+  T* mutable_gpu_diff() { return In(diff_).template Gpu<Access::kReadWrite>(); }
+  T* mutable_gpu_diff(const Stream& on) { return In(diff_).template Gpu<Access::kReadWrite>(on); }
+  T* overwrite_cpu_diff() { return In(diff_).template Cpu<Access::kOverwrite>(); }
+  T* overwrite_gpu_diff() { return In(diff_).template Gpu<Access::kOverwrite>(); }
+  T* overwrite_gpu_diff(const Stream& on) { return In(diff_).template Gpu<Access::kOverwrite>(on); }
+  ///@}
   /// Start on `on`, or on the main stream, what a read of that side will need, and do not wait for it.
   void Prefetch(Side side, const Stream& on, BlobPart part = BlobPart::kData) const;
+  /// @overload
   void Prefetch(Side side, BlobPart part = BlobPart::kData) const {
     Prefetch(side, Stream::Main(device()), part);
   }
@@ -162,20 +181,28 @@ class Blob : public detail::Shaped {
   /// Use the caller's count() elements as the data, as SyncedMemory does. Shared storage of exactly that size
   /// changes for all who share it; otherwise this blob gets storage of its own. The diff stays. Throws
   /// std::invalid_argument also for elements of this blob's own diff.
+  ///@{
   void set_cpu_data(T* data);
   void set_gpu_data(T* data, const Stream& on);
   void set_gpu_data(T* data) { set_gpu_data(data, Stream::Main(device())); }
+  ///@}
 
   /// Null without a shape; `*` and `->` are a ShapeError then. Of a slice, the whole of which it is a part.
+  ///@{
   const MemoryPtr& data() const noexcept { return data_.memory_; }
   const MemoryPtr& diff() const noexcept { return diff_.memory_; }
+  ///@}
   /// Use the storage of `other`, whose count is the same. Throws std::invalid_argument for another device.
+  ///@{
   void ShareData(const Blob& other) { data_ = other.Shareable(other.data_, *this, "Blob::ShareData"); }
   void ShareDiff(const Blob& other) { diff_ = other.Shareable(other.diff_, *this, "Blob::ShareDiff"); }
+  ///@}
 
   /// The dims on the GPU, for kernels. Throws ShapeError for a dim over int.
+  ///@{
   const int* gpu_shape() const { return static_cast<const int*>(ShapeMemory().gpu_data()); }
   const int* gpu_shape(const Stream& on) const { return static_cast<const int*>(ShapeMemory().gpu_data(on)); }
+  ///@}
 
   /// Copies the data, or with `copy_diff` the diff, where the source's are: on the main stream if that is the
   /// GPU, or both sides. Between devices they go by way of the host. A source of another shape is a
@@ -185,6 +212,7 @@ class Blob : public detail::Shaped {
     CopyFrom(source, copy_diff ? BlobPart::kDiff : BlobPart::kData,
              reshape ? WithReshape::kYes : WithReshape::kNo);
   }
+  /// @overload
   void CopyFrom(const Blob& source, BlobPart part, WithReshape reshape = WithReshape::kNo) {
     Copy(source, part, reshape, nullptr);
   }
@@ -199,6 +227,7 @@ class Blob : public detail::Shaped {
   void Update(OnStream on = {})
     requires Real<T>;
   /// Sums of absolute values and of squares, with float64 totals.
+  ///@{
   double asum_data(OnStream on = {}) const
     requires Real<T>;
   double asum_diff(OnStream on = {}) const
@@ -207,8 +236,11 @@ class Blob : public detail::Shaped {
     requires Real<T>;
   double sumsq_diff(OnStream on = {}) const
     requires Real<T>;
+  ///@}
+  /// data *= factor.
   void scale_data(T factor, OnStream on = {})
     requires Real<T>;
+  /// diff *= factor.
   void scale_diff(T factor, OnStream on = {})
     requires Real<T>;
 
@@ -221,6 +253,7 @@ class Blob : public detail::Shaped {
   {
     Take(detail::ContentsOf(message), reshape);
   }
+  /// @overload
   template <BlobMessage M>
   void FromProto(const M& message, WithReshape reshape)
     requires Real<T>
@@ -237,6 +270,7 @@ class Blob : public detail::Shaped {
     const T* const data = cpu_data();
     detail::Write(shape_, data, write_diff ? cpu_diff() : nullptr, *message);
   }
+  /// @overload
   template <BlobMessage M>
   void ToProto(M* message, WithDiff diff) const
     requires Real<T>
@@ -257,26 +291,7 @@ class Blob : public detail::Shaped {
   bool HasShape() const noexcept { return data_.memory_ != nullptr; }
   Array<T>& array(BlobPart part) noexcept { return part == BlobPart::kData ? data_ : diff_; }
   const Array<T>& array(BlobPart part) const noexcept { return part == BlobPart::kData ? data_ : diff_; }
-  // Caffe's accesses; null where there are no elements.
-  template <Access kAccess>
-  T* Cpu(const Array<T>& array) const {
-    return static_cast<T*>(array.in_place_.template OnCpu<kAccess>(
-        [&] { return detail::Reach(array.part(), Possible(kAccess, array), nullptr); }));
-  }
-  template <Access kAccess>
-  T* Gpu(const Array<T>& array) const {
-    return static_cast<T*>(array.in_place_.template OnMain<kAccess>(
-        [&] { return detail::ReachOnMain(array.part(), Possible(kAccess, array)); }));
-  }
-  template <Access kAccess>
-  T* Gpu(const Array<T>& array, const Stream& on) const {
-    return static_cast<T*>(array.in_place_.template OnGpu<kAccess>(
-        on, [&] { return detail::Reach(array.part(), Possible(kAccess, array), &on); }));
-  }
-  /// A caller overwrites count() elements: of an array that has more, only some.
-  Access Possible(Access access, const Array<T>& array) const noexcept {
-    return access == Access::kOverwrite && array.count_ != count() ? Access::kReadWrite : access;
-  }
+  detail::BlobAccess<T> In(const Array<T>& array) const noexcept { return {array, *this}; }
   /// The arrays follow the shape.
   void Fit() noexcept;
   /// Not const, so that it can be made const again by whom it is for.
@@ -296,12 +311,12 @@ class Blob : public detail::Shaped {
   const SyncedMemory& ShapeMemory() const;
   void Swap(Blob& other) noexcept;
 
-  /// An index that is refused brings no bytes to the CPU.
+  /// An index that is refused brings no bytes to the host.
   template <class Index>
   T Element(const Array<T>& array, const Index& index, const char* call) const {
     if (!HasShape()) FailShapeless(call);
     const std::int64_t at = Offset(index, detail::Bound::kInside, call);
-    return Cpu<Access::kRead>(array)[at];
+    return In(array).template Cpu<Access::kRead>()[at];
   }
   [[noreturn]] static void FailShapeless(const char* call);
   /// "shape 2 3 (6)", or "no shape"

@@ -180,7 +180,7 @@ class SyncedMemory : private detail::ReadyWords {
   std::size_t capacity() const noexcept { return capacity_; }
   Device& device() const noexcept { return device_; }  ///< what it was made on
   /// Its name in errors and traces; empty if nobody said.
-  const std::string& label() const noexcept { return label_ != nullptr ? label_->text : NoLabel(); }
+  const std::string& label() const noexcept;
   void set_label(std::string label);  ///< counts as a non-const access
 
   /// Keeps the first min(size(), size) bytes; those that are added read as zeros. No pointer changes, nothing
@@ -302,7 +302,6 @@ class SyncedMemory : private detail::ReadyWords {
   void Abandon(Buffer& buffer, const Stream& on) noexcept;
   void RequireRoom(std::size_t size, const char* call) const;
   std::string Named() const;
-  static const std::string& NoLabel() noexcept;
 
   Device& device_;
   std::size_t size_;

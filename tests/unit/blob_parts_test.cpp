@@ -13,7 +13,6 @@
 namespace ferry::testing {
 namespace {
 
-
 TEST_CASE("the memory of a blob without a shape is null, and using it is an error in words") {
   const std::string text =
       "ferry::MemoryPtr: there is no memory, since the blob has no shape, or the array no elements; Reshape "

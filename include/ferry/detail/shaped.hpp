@@ -12,6 +12,9 @@ namespace ferry::detail {
 /// What Caffe's Blob says of its shape.
 class Shaped {
  public:
+  Shaped(const Shaped&) = delete;
+  Shaped& operator=(const Shaped&) = delete;
+
   const Shape& shape() const noexcept { return shape_; }
   /// -1 is the last axis, here and below.
   std::int64_t shape(int axis) const {
@@ -48,8 +51,6 @@ class Shaped {
  protected:
   Shaped() = default;
   ~Shaped() = default;
-  Shaped(const Shaped&) = delete;
-  Shaped& operator=(const Shaped&) = delete;
 
   struct Legacy {
     std::array<std::int64_t, 4> index;
