@@ -35,7 +35,8 @@ class ClockMachine {
     for (Block& block : blocks_) block.live = false;
     for (Clock& clock : clocks_) clock.fill(0);
     events_.assign(1, {});  // 0 is no event's number
-    copies = copied = 0;
+    copies = 0;
+    copied = 0;
     wrong.clear();
   }
   void* Allocate(int owner, bool ordered, Queue on) {

@@ -93,7 +93,7 @@ TEST_CASE("Loops of two, three and four dims run each index once, whatever their
 }
 
 TEST_CASE("Any part of an index space is run as a worker gets it", "[kernels][no-gpu]") {
-  std::vector<int> x(3 * 5 * 70);
+  std::vector<int> x(1050);  // 3 x 5 x 70
   using Functor = detail::BoundTo<3, Number3, Operand<int>>;
   const std::int64_t dims[] = {3, 5, 70};
   const detail::EachOf<Functor, 3> each{Functor(Number3{}, View<int, 3>(x.data(), dims)), {3, 5, 70}};
@@ -116,13 +116,13 @@ struct Stencil {
 
 TEST_CASE("A View has a blob's own dims, or those that were said, or else the loop's", "[kernels]") {
   const World world(Everywhere());
-  std::vector<float> squares(5 * 6);
+  std::vector<float> squares(30);
   for (std::size_t j = 0; j < 5; ++j)
     for (std::size_t i = 0; i < 6; ++i) squares[j * 6 + i] = static_cast<float>(j * j + i * i);
   const Array<float> a(squares, world.device());
   Blob<float> blob({5, 6}, world.device());
   Copy(world.place(), a, blob);
-  Array<float> b(3 * 4, world.device()), c(3 * 4, world.device());
+  Array<float> b(12, world.device()), c(12, world.device());
   ParallelFor(world.place(), {3, 4}, Read(a, {5, 6}), Overwrite(b), Stencil{});
   ParallelFor(world.place(), {3, 4}, Read(blob), Overwrite(c), Stencil{});
   CHECK(ValuesOf(b) == std::vector<float>(12, 4));

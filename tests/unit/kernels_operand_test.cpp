@@ -163,7 +163,8 @@ class NotingDevice final : public ForwardingDevice {
  public:
   NotingDevice() : ForwardingDevice(MakeDevice("sim")), properties_(next().properties()) {
     touches.clear();
-    properties_.launch = [](int, StreamHandle, std::vector<Touch> used, std::function<void()>) {
+    properties_.launch = [](int, StreamHandle, std::vector<Touch> used,
+                            std::function<void()>) {  // NOLINT(performance-unnecessary-value-param)
       touches = std::move(used);
     };
   }

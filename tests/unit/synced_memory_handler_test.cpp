@@ -45,7 +45,7 @@ struct WithHandler {
 
 TEST_CASE("a program's own policy evicts arrays, so that four times the device's memory is enough") {
   for (const bool pooled : {true, false}) {
-    sim::Reset({.memory = 4 * 4096});
+    sim::Reset({.memory = 16384});
     const std::unique_ptr<Device> device = pooled ? MakeDevice("sim") : std::make_unique<SimDevice>(0);
     std::list<std::unique_ptr<SyncedMemory>> memories;
     std::list<SyncedMemory*> least_recent;

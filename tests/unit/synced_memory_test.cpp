@@ -13,7 +13,6 @@
 namespace ferry::testing {
 namespace {
 
-using Catch::Matchers::Message;
 using enum Head;
 
 struct Fixture {
@@ -260,7 +259,7 @@ TEST_CASE("a memory of no bytes makes no call, and its head moves as any other's
 
 TEST_CASE("an access of no bytes makes no call, wherever they would be") {
   Fixture f;
-  for (const std::size_t first : {0, 2, 4}) {
+  for (const std::size_t first : {0U, 2U, 4U}) {
     f.memory.overwrite_gpu_data({first, 0}, f.a);
     f.memory.mutable_cpu_data({first, 0});
     f.memory.gpu_data({first, 0}, f.b);

@@ -17,6 +17,7 @@ template <class Operand, std::size_t N>
 struct ArgumentOf;
 template <class T, std::size_t Said, std::size_t N>
 struct ArgumentOf<Operand<T, Said>, N> {
+  // NOLINTNEXTLINE(bugprone-branch-clone): the two are one number in some cases only
   static constexpr std::size_t kDims = Said != 0 ? Said : N;
   using Type = std::conditional_t<Said == 0 && N == 1, T*, View<T, kDims>>;
 };
@@ -71,8 +72,10 @@ struct BoundBody<Body, std::index_sequence<K...>, std::index_sequence<I...>, Arg
   Body body;
 
   // NOLINTBEGIN(clang-analyzer-optin.cplusplus.UninitializedObject): what it is given is whole
+  // NOLINTBEGIN(modernize-pass-by-value): nothing in it is worth a move
   explicit BoundBody(const Body& code, const Arguments&... arguments)
       : Leaf<I, Arguments>{arguments}..., body(code) {}
+  // NOLINTEND(modernize-pass-by-value)
   // NOLINTEND(clang-analyzer-optin.cplusplus.UninitializedObject)
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(typename IndexOf<K>::Type... k) const {
