@@ -299,9 +299,7 @@ void CheckedDevice::RequireRange(const char* call, const char* which, const void
       const auto its = found ? std::nullopt : other.Find(ptr);
       if (!its) return;
       found = its;
-      const auto& peers = properties().peers;
-      peer = SameBackend(*this, other) &&
-             std::find(peers.begin(), peers.end(), other.properties().index) != peers.end();
+      peer = Reaches(*this, other);
       if (!SameGpu(other)) owner = Name(other);
     });
   if (!found) return;
@@ -312,7 +310,9 @@ void CheckedDevice::RequireRange(const char* call, const char* which, const void
     Require(peer, call, (its + ", which is no peer of " + Name(*this)).c_str());
   }
   const MemoryKind wrong = role == Role::kHost ? MemoryKind::kDevice : MemoryKind::kPinnedHost;
-  Require(found->kind != wrong, call, (name + " is memory of the wrong kind").c_str());
+  // What a memory of several devices keeps on the host is a unified one's buffer, too.
+  const bool shared = found->kind == MemoryKind::kPinnedHost && !owner.empty() && properties().unified;
+  Require(found->kind != wrong || shared, call, (name + " is memory of the wrong kind").c_str());
 }
 
 template <class Each>

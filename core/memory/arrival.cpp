@@ -27,13 +27,6 @@ namespace {
 constexpr unsigned kNobody = ~0U;
 constexpr bool Holds(Spaces holders, unsigned space) noexcept { return (holders & Only(space)) != 0; }
 
-/// Whether copies on a stream of `device` can read memory of another one.
-bool Reaches(const Device& device, const Device& other) {
-  const auto& peers = device.properties().peers;
-  return SameBackend(device, other) &&
-         std::find(peers.begin(), peers.end(), other.properties().index) != peers.end();
-}
-
 }  // namespace
 
 /// All that can fail of an access. Made again after each wait, until there is nothing more to wait for.

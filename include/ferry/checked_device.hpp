@@ -15,11 +15,11 @@ namespace ferry {
 
 /// Asserts the preconditions of Device: pointers, sizes, kinds and handles are what this device gave out, and
 /// copies and fills that begin in one of its blocks end there. What another checked device gave out is known,
-/// too: its pinned and managed memory, a peer's memory as the source of a copy between devices, and the
-/// events of its backend pass, and nothing else of it. Memory, streams and other devices' events that no
-/// checked device knows may be somebody else's, and pass. So does the handle of a stream that was destroyed:
-/// vendors give it out again, perhaps to somebody who lends the new stream. The simulated GPU knows which
-/// streams there are, and reports the others (decision 0014).
+/// too: its pinned and managed memory (with a unified device as the device's, too), a peer's memory as the
+/// source of a copy between devices, and the events of its backend pass, and nothing else of it. Memory,
+/// streams and other devices' events that no checked device knows may be somebody else's, and pass. So does
+/// the handle of a stream that was destroyed: vendors give it out again, perhaps to somebody who lends the
+/// new stream. The simulated GPU knows which streams there are, and reports the others (decision 0014).
 ///
 /// Misuse is counted and not passed on. A call that may throw then throws std::logic_error, which names the
 /// call (std::invalid_argument for a null pointer); one that may not logs the same text as an error, and so

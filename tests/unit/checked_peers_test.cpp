@@ -99,6 +99,20 @@ TEST_CASE("another device's host memory passes as the host's, within its block")
               [&] { device.Copy(kDeviceToDevice, world.here, world.pinned, kBytes, world.main); });
 }
 
+TEST_CASE("a unified device may use another device's pinned memory as its own") {
+  const Reset reset({.devices = 2, .unified_devices = 1});
+  CheckedDevice first{std::make_unique<SimDevice>(0)}, unified{std::make_unique<SimDevice>(1)};
+  const StreamHandle main = unified.properties().main_stream;
+  void* const pinned = first.Allocate(kPinnedHost, kBytes, main);
+  unified.Fill(pinned, std::byte{3}, kBytes, main);
+  unified.Synchronize(main);
+  CHECK(*static_cast<const std::byte*>(pinned) == std::byte{3});
+  CHECK(unified.misuse_count() == 0);
+  CheckMisuse(first, "Fill: dst is memory of the wrong kind",
+              [&] { first.Fill(pinned, std::byte{}, kBytes, main); });
+  first.Deallocate(kPinnedHost, pinned, kBytes, main);
+}
+
 TEST_CASE("what another stack on the same GPU gave out is as good as one's own") {
   World world;
   CheckedDevice again(std::make_unique<SimDevice>(1));

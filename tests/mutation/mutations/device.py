@@ -51,7 +51,7 @@ MUTATIONS = [
     (CHECKED, "      if (!SameGpu(other)) owner", "      owner", "another stack on the same GPU is taken for another GPU"),
     (CHECKED, "    Require(role == Role::kSource, call, its.c_str());\n", "", "a peer's memory is written to"),
     (CHECKED, "    Require(peer, call, (its", "    Require(true, call, (its", "memory of a device that is no peer is copied from"),
-    (CHECKED, "      peer = SameBackend(*this, other) &&", "      peer =",
+    ("core/device/name.hpp", "return SameBackend(device, other) &&", "return",
      "a device of another backend is a peer by its number"),
     (CHECKED, "  ForOthers(ask);\n", "", "an event of another backend is waited for"),
     (CHECKED, "  if (known) return;\n  Require(!released, call", "  Require(!released, call",
