@@ -283,9 +283,8 @@ bool CheckedDevice::SameGpu(const Device& other) const {
   return SameBackend(*this, other) && properties().index == other.properties().index;
 }
 
-void CheckedDevice::RequireRange(const char* call, const char* which, const void* ptr, std::size_t bytes,
-                                 Role role) {
-  const std::string name = which;
+void CheckedDevice::RequireRange(const char* call, const std::string& name, const void* ptr,
+                                 std::size_t bytes, Role role) {
   if (ptr == nullptr) {
     misuse_count_.fetch_add(1, std::memory_order_relaxed);
     throw std::invalid_argument(std::string("Device::") + call + ": " + name + " is null");

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "ferry/forwarding_device.hpp"
 
@@ -69,7 +70,7 @@ class CheckedDevice final : public ForwardingDevice {
   void NoteEvent(EventHandle event);
   void RequireKnown(const char* call, EventHandle event);
   void RequireWaitable(const char* call, EventHandle event);
-  void RequireRange(const char* call, const char* which, const void* ptr, std::size_t bytes, Role role);
+  void RequireRange(const char* call, const std::string& name, const void* ptr, std::size_t bytes, Role role);
   std::optional<Found> Find(const void* ptr);
   bool SameGpu(const Device& other) const;
   /// Calls each(device) for the other checked devices that there are.
