@@ -13,7 +13,7 @@ namespace fashion {
 struct Judge {
   std::int64_t classes;
 
-  /// `gradients` are of the loss, by the scores. `losses` and `hits` have a total for each place in the
+  /// `gradients` are of the loss, by the scores. `losses` and `hits` have a total for each position in the
   /// batch, so that no sum depends on the order of threads.
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t image, const float* scores, const std::uint8_t* labels,
                                          float* gradients, float* losses, float* hits) const {

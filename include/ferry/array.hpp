@@ -29,10 +29,10 @@ namespace detail {
 /// SyncedMemory, or of a part of one.
 ///
 /// T is any trivially copyable type; elements that nobody wrote are zero bytes. Moving an array is cheap, and
-/// leaves an empty one; what sees the same elements is made on purpose, by Share and Slice, and sees each
-/// other's writes. Const is deep: of a const Array come Array<const T>, which is taken wherever elements are
-/// only read. To read and write elements, ask a Place for them, or name the array in a kernel. Threads and
-/// exceptions are as in SyncedMemory, and an alias counts as the memory itself.
+/// leaves an empty one. Share and Slice make further arrays of the same elements; each sees the others'
+/// writes. Const is deep: Share and Slice of a const Array return an Array<const T>, which is taken wherever
+/// elements are only read. To read and write elements, ask a Place for them, or name the array in a kernel.
+/// Threads and exceptions are as in SyncedMemory, and an alias counts as the memory itself.
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>, "ferry: an Array holds what can be copied as bytes");
@@ -44,8 +44,8 @@ class Array {
 
   /// No elements, and no memory.
   Array() = default;
-  /// `count` elements, all zero bytes; no memory is allocated yet. `label` is what errors and traces call the
-  /// array. Throws ShapeError for a count below 0, and for one whose bytes are over int64.
+  /// `count` elements, all zero bytes; no memory is allocated yet. `label` is the array's name in errors and
+  /// traces. Throws ShapeError for a count below 0, and for one whose bytes are over int64.
   explicit Array(std::int64_t count, Device& device = DefaultDevice(), std::string label = {})
       : Array(std::make_shared<SyncedMemory>(BytesOf(count, label), device, std::move(label)), 0, count) {}
   /// A copy of `values`, whose elements are of type T and no other. Throws what a host access throws.
@@ -76,11 +76,11 @@ class Array {
     return *this;
   }
 
-  /// Uses the caller's `count` elements, which are those that code at `place` uses: the host's for a place on
-  /// the CPU, else the device's, which work queued on the place's stream writes. They must live as long as
-  /// the array and its aliases do; with a deleter they become theirs, if the call returns. Nothing ever
-  /// writes to the elements of an Array<const T>: an access for writing through its memory() throws
-  /// std::logic_error. SyncedMemory's set_const_cpu_data and its like say when the deleter is called, and
+  /// An array of the caller's `count` elements, in the memory that code at `place` uses: the host's for the
+  /// CPU; for a stream its device's, and then work queued on the stream may have written them. They must
+  /// live as long as the array and its aliases do; with a deleter the array owns them, if the call returns.
+  /// Nothing ever writes to the elements of an Array<const T>: an access for writing through its memory()
+  /// throws std::logic_error. SyncedMemory's set_cpu_data and its like say when the deleter is called, and
   /// what is thrown.
   static Array Adopt(T* elements, std::int64_t count, const Place& place, Deleter deleter = {}) {
     Array array(count, place.device());
@@ -104,7 +104,7 @@ class Array {
   bool empty() const noexcept { return count_ == 0; }
   /// What the array was made on; the default device for an array without memory.
   Device& device() const { return memory_ != nullptr ? memory_->device() : DefaultDevice(); }
-  /// What errors and traces call the memory, and so all aliases; empty if nobody said.
+  /// The name of the memory in errors and traces, and so of all aliases; empty if nobody named it.
   const std::string& label() const noexcept {
     static const std::string none;
     return memory_ != nullptr ? memory_->label() : none;
@@ -126,13 +126,13 @@ class Array {
     return SliceAs<const T>(first, count);
   }
 
-  /// Starts on `on` what a read of these elements would need, of the host or of the stream's device, and does
-  /// not wait for it. The next access does.
+  /// Starts on `on` what a read of these elements would need on that side, the host or the stream's device,
+  /// and does not wait for it. The next access does.
   void Prefetch(Side side, const Stream& on) const {
     if (count_ != 0) memory_->Prefetch(side, on, part().range);
   }
-  /// Gives back the memory that the host, or the array's device, has for all of the array, of which this may
-  /// be a slice. SyncedMemory's Release says what becomes of the elements, and what is thrown.
+  /// Gives back the memory that the host, or the array's device, has for the elements; for a slice, that of
+  /// the whole array. SyncedMemory::Release says what becomes of the elements, and what is thrown.
   void Release(Side side) {
     if (memory_ != nullptr) memory_->Release(side);
   }

@@ -40,8 +40,8 @@ Device& GetDevice(std::string_view name);
 /// set; a later call tries again. Any thread may call.
 Device& DefaultDevice();
 
-/// Another device of that name, made as GetDevice makes them, for those who put adaptors of their own around
-/// it. Must outlive all that is made on it. Throws what GetDevice throws.
+/// A further device of that name, made as GetDevice makes it: for programs that put adaptors of their own
+/// around it, or that must end it. It must outlive all that is made on it. Throws what GetDevice throws.
 std::unique_ptr<Device> MakeDevice(std::string_view name);
 
 }  // namespace ferry

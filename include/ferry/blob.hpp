@@ -31,11 +31,11 @@ class Reshaping;
 /// A shape and two arrays of it, data and diff, whose storage blobs can share: Caffe's Blob.
 ///
 /// T is any arithmetic type; the mathematics is there for float and double. Accesses, streams and threads are
-/// as in SyncedMemory, and an access of a slice is one of its part alone; Reshape and what is not const count
-/// as writes. Elements that nobody wrote read as zeros. Throws what SyncedMemory throws, and ShapeError for a
-/// shape, axis, index or count that cannot be or does not fit; a call that throws leaves shape and elements
-/// as they were, except as SyncedMemory says. A Blob without a shape has no elements, no storage, and null
-/// pointers. Blob<const T>, of ferry/const_blob.hpp, may only be read.
+/// as in SyncedMemory, and an access of a slice is one of its part alone. All functions that are not const
+/// count as writes. Elements that nobody wrote read as zeros. Throws what SyncedMemory throws, and ShapeError
+/// for a shape, axis, index or count that cannot be or does not fit; a call that throws leaves shape and
+/// elements as they were, except as SyncedMemory says. A Blob without a shape has no elements, no storage,
+/// and null pointers. Blob<const T>, of ferry/const_blob.hpp, may only be read.
 template <class T>
 class Blob : public detail::Shaped {
   static_assert(std::is_arithmetic_v<T>, "a Blob holds numbers");
@@ -71,10 +71,10 @@ class Blob : public detail::Shaped {
   Device& device() const { return device_ != nullptr ? *device_ : DefaultDevice(); }
 
   /// Within the capacity of its storage, the blob keeps the first min(old, new) elements of data and diff, on
-  /// whichever side they are, and those that are added read as zeros; no memory of a side is allocated,
-  /// nothing is copied or waited for, except a copy of the dims that gpu_shape() has queued. Storage whose
-  /// capacity is too small is replaced, and starts from zeros. Shared storage never gets smaller; a blob that
-  /// grows within it sees the others' elements, and a slice those that come after it.
+  /// whichever side they are; those that are added read as zeros. No memory of a side is allocated, nothing
+  /// is copied, and nothing is waited for except a copy of the dims that gpu_shape() has queued. Storage
+  /// whose capacity is too small is replaced, and starts from zeros. Shared storage never gets smaller: a
+  /// blob that grows within it sees the others' elements, and a slice those that come after it.
   ///@{
   void Reshape(const Shape& shape) {
     if (shape != shape_ || !HasShape()) ReshapeTo(shape, "Blob::Reshape");
@@ -110,8 +110,8 @@ class Blob : public detail::Shaped {
   /// is.
   void ShrinkToFit();
 
-  /// Names the storage in errors and traces: "conv1.weight", and "conv1.weight.diff"; also that of aliases,
-  /// if it is shared, and what this blob replaces it by.
+  /// Names the storage in errors and traces: the data "conv1.weight", the diff "conv1.weight.diff". Shared
+  /// storage has the name for all who share it, and so has storage that replaces it in this blob.
   void set_name(const std::string& name);
   const std::string& name() const noexcept;  ///< what set_name said
 
@@ -120,7 +120,7 @@ class Blob : public detail::Shaped {
   std::int64_t count() const noexcept { return HasShape() ? shape_.count() : 0; }
   /// "2 3 (6)"
   std::string shape_string() const { return HasShape() ? shape_.ToString() : "(0)"; }
-  /// Legacy dims are compared from the last axis, as Caffe wrote them.
+  /// Whether the message has this shape. Legacy dims are compared from the last axis, as Caffe wrote them.
   template <BlobMessage M>
   bool ShapeEquals(const M& other) const {
     return detail::ShapeEquals(shape_, detail::ContentsOf(other));
@@ -150,7 +150,7 @@ class Blob : public detail::Shaped {
   }
   ///@}
 
-  /// What SyncedMemory says of each; of count() elements.
+  /// The accesses of SyncedMemory by the same names, of count() elements.
   ///@{
   const T* cpu_data() const { return In(data_).template Cpu<Access::kRead>(); }
   const T* gpu_data() const { return In(data_).template Gpu<Access::kRead>(); }
@@ -171,7 +171,7 @@ class Blob : public detail::Shaped {
   T* overwrite_gpu_diff() { return In(diff_).template Gpu<Access::kOverwrite>(); }
   T* overwrite_gpu_diff(const Stream& on) { return In(diff_).template Gpu<Access::kOverwrite>(on); }
   ///@}
-  /// Start on `on`, or on the main stream, what a read of that side will need, and do not wait for it.
+  /// Start on `on`, or on the main stream, what a read on that side will need, and do not wait for it.
   void Prefetch(Side side, const Stream& on, BlobPart part = BlobPart::kData) const;
   /// @overload
   void Prefetch(Side side, BlobPart part = BlobPart::kData) const {
@@ -187,12 +187,14 @@ class Blob : public detail::Shaped {
   void set_gpu_data(T* data) { set_gpu_data(data, Stream::Main(device())); }
   ///@}
 
-  /// Null without a shape; `*` and `->` are a ShapeError then. Of a slice, the whole of which it is a part.
+  /// The memories. Without a shape they are null, and `*` and `->` throw ShapeError. Those of a slice are the
+  /// whole of which it is a part.
   ///@{
   const MemoryPtr& data() const noexcept { return data_.memory_; }
   const MemoryPtr& diff() const noexcept { return diff_.memory_; }
   ///@}
-  /// Use the storage of `other`, whose count is the same. Throws std::invalid_argument for another device.
+  /// Use the storage of `other`. Throws ShapeError for another count, and std::invalid_argument for another
+  /// device.
   ///@{
   void ShareData(const Blob& other) { data_ = other.Shareable(other.data_, *this, "Blob::ShareData"); }
   void ShareDiff(const Blob& other) { diff_ = other.Shareable(other.diff_, *this, "Blob::ShareDiff"); }
@@ -204,10 +206,11 @@ class Blob : public detail::Shaped {
   const int* gpu_shape(const Stream& on) const { return static_cast<const int*>(ShapeMemory().gpu_data(on)); }
   ///@}
 
-  /// Copies the data, or with `copy_diff` the diff, where the source's are: on the main stream if that is the
-  /// GPU, or both sides. Between devices they go by way of the host. A source of another shape is a
-  /// ShapeError unless `reshape`; a source that overlaps this blob in part is std::invalid_argument, and one
-  /// that is this blob's own elements is left alone. SyncedMemory::Assign says what a failed copy can lose.
+  /// Copies the data, or with `copy_diff` the diff, on the side where the source's bytes are: on the main
+  /// stream if that is the GPU, or both sides. Between devices they go by way of the host. Throws ShapeError
+  /// for a source of another shape, unless `reshape`, and std::invalid_argument for one that overlaps this
+  /// blob in part. Does nothing if the source has this blob's own elements. SyncedMemory::Assign says what a
+  /// failed copy can lose.
   void CopyFrom(const Blob& source, bool copy_diff = false, bool reshape = false) {
     CopyFrom(source, copy_diff ? BlobPart::kDiff : BlobPart::kData,
              reshape ? WithReshape::kYes : WithReshape::kNo);
@@ -216,14 +219,14 @@ class Blob : public detail::Shaped {
   void CopyFrom(const Blob& source, BlobPart part, WithReshape reshape = WithReshape::kNo) {
     Copy(source, part, reshape, nullptr);
   }
-  /// On a stream, and then it is its device that has the elements.
+  /// On a stream: its device then has the elements.
   void CopyFrom(const Blob& source, const Stream& on, BlobPart part = BlobPart::kData,
                 WithReshape reshape = WithReshape::kNo) {
     Copy(source, part, reshape, &on);
   }
 
-  /// data -= diff. Mathematics runs where the bytes are, on the main stream if that is the GPU, or both
-  /// sides; or on the stream that it is given. A number is waited for.
+  /// data -= diff. Mathematics runs on the stream that it is given. Without one it runs where the bytes are:
+  /// on the main stream if that is the GPU, or both sides. A call that returns a number waits for it.
   void Update(OnStream on = {})
     requires Real<T>;
   /// Sums of absolute values and of squares, with float64 totals.
@@ -244,9 +247,10 @@ class Blob : public detail::Shaped {
   void scale_diff(T factor, OnStream on = {})
     requires Real<T>;
 
-  /// What Caffe wrote: legacy dims win over shape, and double_data over data. The diff changes if the message
-  /// has one. Without `reshape` the shapes must be equal. Messages are ferry/proto.hpp's BlobProto or those
-  /// of another package, such as Caffe's own, here and in the other calls.
+  /// Takes shape and elements of a message, read as Caffe reads it: legacy dims win over shape, and
+  /// double_data over data. The diff changes if the message has one. Without `reshape` the shapes must be
+  /// equal. Here and in the other calls, messages are ferry/proto.hpp's BlobProto or those of another
+  /// package, such as Caffe's own.
   template <BlobMessage M>
   void FromProto(const M& message, bool reshape = true)
     requires Real<T>
@@ -260,7 +264,7 @@ class Blob : public detail::Shaped {
   {
     FromProto(message, reshape == WithReshape::kYes);
   }
-  /// The message then has this blob and nothing else: a Blob<double> as double_data, without its diff unless
+  /// The message then has this blob and nothing else, a Blob<double> as double_data; the diff only if
   /// `write_diff`. Throws std::invalid_argument for null.
   template <BlobMessage M>
   void ToProto(M* message, bool write_diff = false) const

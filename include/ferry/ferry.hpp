@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-/// All of Ferry but the headers that bring another library's with them: kokkos.hpp and proto.hpp.
+/// All of Ferry except the headers that bring another library's with them: kokkos.hpp, kokkos_view.hpp,
+/// proto.hpp, cuda.hpp and hip.hpp.
 #include "ferry/array.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/blob.hpp"

@@ -10,7 +10,7 @@
 
 namespace ferry {
 
-/// What there is mathematics for.
+/// The element types that the mathematics is for.
 template <class T>
 concept Real = std::same_as<T, float> || std::same_as<T, double>;
 
@@ -79,16 +79,16 @@ void Gemm(const At& at, const GemmSizes& sizes, T alpha, const Operand<const T>&
 }  // namespace detail
 
 /// @name Kernels
-/// x and y are each an Array, a Blob (its data) or Diff(blob), temporaries such as slices included; they have
+/// x and y are each an Array, a Blob (its data) or Diff(blob), temporaries such as slices included. They have
 /// elements of one type, to which scalars convert, and are identical or disjoint. Memory ferries itself to
-/// where the kernel runs: at the place, or, where the Kokkos at hand has no kernels for its device, on the
-/// CPU, with one warning a process. Those that return nothing may be queued; those that return a number wait
-/// for it. All throw what SyncedMemory's accesses do, and before any byte has moved ShapeError, with labels
-/// and counts, where counts differ, and std::invalid_argument where x and y overlap in part. Any thread may
-/// call.
+/// where the kernel runs: to the place, or, where the Kokkos at hand has no kernels for its device, to the
+/// CPU, with one warning a process. Kernels that return nothing may be queued; those that return a number
+/// wait for it. All throw what SyncedMemory's accesses throw. Before any byte has moved they throw
+/// ShapeError, with labels and counts, where counts differ, and std::invalid_argument where x and y overlap
+/// in part. Any thread may call.
 ///@{
 
-/// x[i] = value. For numbers of every type but long double, which no GPU has.
+/// x[i] = value. For numbers of every type except long double, which no GPU has.
 template <class X>
 void Set(const At& at, detail::Scalar<X> value, X&& x) {
   if constexpr (detail::AreNumbers<X>() && detail::IsWritten<X>()) detail::Set(at, value, Overwrite(x));
@@ -123,8 +123,8 @@ void Axpby(const At& at, detail::Scalar<Y> alpha, X&& x, detail::Scalar<Y> beta,
     detail::Axpby(at, alpha, Read(x), beta, ReadWrite(y));
 }
 
-/// The sum of |x[i]|, with a float64 total, as all sums here. The same bits on every call at one kind of
-/// place and instruction set.
+/// The sum of |x[i]|, with a float64 total, as all sums here have. Its bits are the same on every call with
+/// one kind of place and one instruction set.
 template <class X>
 double Asum(const At& at, X&& x) {
   if constexpr (detail::AreReal<X>())
@@ -133,7 +133,7 @@ double Asum(const At& at, X&& x) {
     return 0;
 }
 
-/// The sum of x[i]^2; else as Asum.
+/// The sum of x[i]^2; otherwise as Asum.
 template <class X>
 double Sumsq(const At& at, X&& x) {
   if constexpr (detail::AreReal<X>())
@@ -142,7 +142,7 @@ double Sumsq(const At& at, X&& x) {
     return 0;
 }
 
-/// The sum of x[i] * y[i]; else as Asum.
+/// The sum of x[i] * y[i]; otherwise as Asum.
 template <class X, class Y>
 double Dot(const At& at, X&& x, Y&& y) {
   if constexpr (detail::AreReal<X, Y>())
@@ -152,9 +152,9 @@ double Dot(const At& at, X&& x, Y&& y) {
 }
 
 /// C = alpha * op(A) * op(B) + beta * C, row-major without gaps, as Caffe's caffe_cpu_gemm: op(A) is m x k,
-/// op(B) is k x n, C is m x n, and a, b and c have just as many elements. With beta == 0, C is not read. C
-/// must be apart from A and B. Throws ShapeError also for more than BLAS can count, which is 2^31 - 1 rows or
-/// columns.
+/// op(B) is k x n, C is m x n, and a, b and c have exactly as many elements. With beta == 0, C is not read. C
+/// must not overlap A or B. Throws ShapeError also for more than 2^31 - 1 rows or columns, the most that BLAS
+/// can count.
 template <class A, class B, class C>
 void Gemm(const At& at, Transpose transpose_a, Transpose transpose_b, std::int64_t m, std::int64_t n,
           std::int64_t k, detail::Scalar<C> alpha, A&& a, B&& b, detail::Scalar<C> beta, C&& c) {

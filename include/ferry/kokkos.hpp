@@ -11,32 +11,33 @@
 #include "ferry/operand.hpp"
 #include "ferry/place.hpp"
 
-/// Kernels of your own, for every device. Opt-in, for it includes Kokkos, which the first kernel initialises
-/// (and the end of the program finalises) unless the program has done so: then it was before the first
-/// kernel.
+/// Kernels of your own, for every device. Opt-in, for it includes Kokkos. The first kernel initialises
+/// Kokkos, and the end of the program finalises it, unless the program has initialised Kokkos before the
+/// first kernel.
 ///
 /// A call names where it runs, how far it goes, its operands, and last the body:
 ///
-///     ParallelFor(gpu, n, Read(x), ReadWrite(y), body);            // body(i, const float* x, float* y)
-///     ParallelFor(gpu, {ny, nx}, Read(a), Overwrite(b), body);     // body(j, i, View<const float, 2> a,
-///     ...)
+///     ParallelFor(gpu, n, Read(x), ReadWrite(y), body);         // body(i, const float* x, float* y)
+///     ParallelFor(gpu, {ny, nx}, Read(a), Overwrite(b), body);  // body(j, i, View<const float, 2> a,
+///                                                               //      View<float, 2> b)
 ///
 /// A body is copied, and runs on the device: KOKKOS_LAMBDA, or a class whose operator() is a const
-/// KOKKOS_INLINE_FUNCTION; indices are std::int64_t. For an operand it gets a pointer in a loop of one dim,
-/// in more a View<T, N>: of a Blob's own dims, else of the loop's, which then make up the array's count; and
-/// of the dims that were said, as in Read(x, {ny, nx}), in every loop. All operands are taken or none. Memory
-/// ferries itself to where the kernel runs: at the place, or, where the Kokkos at hand has no kernels for its
-/// device, on the CPU, with one warning a process. A loop without an index takes nothing and does nothing.
+/// KOKKOS_INLINE_FUNCTION. Indices are std::int64_t. For each operand the body gets a pointer in a loop of
+/// one dim, and a View<T, N> in a loop of more dims. A Blob's view has the Blob's own dims; an Array's view
+/// has the loop's, which must make up the array's count. Where a call says an operand's dims, as in
+/// Read(x, {ny, nx}), the body gets a View of these in every loop. All operands are taken or none. Memory
+/// ferries itself to where the kernel runs: to the place, or, where the Kokkos at hand has no kernels for its
+/// device, to the CPU, with one warning a process. A loop without an index takes nothing and does nothing.
 ///
-/// All throw what SyncedMemory's accesses do, and before any byte has moved std::invalid_argument for n < 0
-/// and for operands that overlap in part, and ShapeError for dims that cannot be or do not fit. Any thread
-/// may call.
+/// All throw what SyncedMemory's accesses throw. Before any byte has moved they throw std::invalid_argument
+/// for n < 0 and for operands that overlap in part, and ShapeError for dims that cannot be or do not fit. Any
+/// thread may call.
 namespace ferry {
 
-/// body(i, ...) for i from 0 to n - 1, in any order and at once, queued at `place`. On a host the body is
-/// compiled for several instruction sets, as far as it is inlined, and runs without Kokkos where that cannot
-/// be initialised. Where the processor has fused multiply-adds, a compiler that contracts expressions (g++
-/// does) rounds a * b + c once, and elsewhere twice: compile the file with -ffp-contract=off for the same
+/// body(i, ...) for i from 0 to n - 1, in any order and at once, queued at `place`. For the host the body is
+/// compiled for several instruction sets, as far as it is inlined, and runs without Kokkos where Kokkos
+/// cannot be initialised. On a processor with fused multiply-adds, a compiler that contracts expressions (as
+/// g++ does) rounds a * b + c once, and on others twice: compile the file with -ffp-contract=off for the same
 /// bits on every processor.
 template <class... OperandsAndBody>
 void ParallelFor(const At& place, std::int64_t n, OperandsAndBody&&... operands_and_body) {
@@ -50,7 +51,7 @@ void ParallelFor(const At& place, std::int64_t n, OperandsAndBody&&... operands_
 }
 
 /// body(j, i, ...) for each index of two dims or more, up to six. The last dim is to run fastest: a GPU goes
-/// through them by tiles, a CPU row by row.
+/// through the indices by tiles, a CPU row by row.
 template <std::size_t N, class... OperandsAndBody>
   requires(N > 1)
 void ParallelFor(const At& place, const std::int64_t (&dims)[N], OperandsAndBody&&... operands_and_body) {
@@ -83,9 +84,9 @@ void Reduce(const At& place, const Extents<N>& extents, Arguments&&... arguments
 }
 }  // namespace detail
 
-/// body(i, ..., value) for each index, where the body adds to `value` or does what else the reducer says; the
-/// result is there when the call returns. Behind the body comes what it goes to: a number, for the sum, or
-/// one of Kokkos' reducers of a variable of the host's, as Kokkos::Max<float>(most).
+/// body(i, ..., value) for each index, where the body adds to `value` or joins to it what else the reducer
+/// says. The result is there when the call returns. The last argument is where the result goes: a number, for
+/// the sum, or one of Kokkos' reducers of a variable on the host, such as Kokkos::Max<float>(most).
 template <class... OperandsBodyResult>
 void ParallelReduce(const At& place, std::int64_t n, OperandsBodyResult&&... operands_body_result) {
   detail::Reduce(place, detail::ExtentsOf("ParallelReduce", n),
@@ -100,9 +101,10 @@ void ParallelReduce(const At& place, const std::int64_t (&dims)[N],
                  std::forward<OperandsBodyResult>(operands_body_result)...);
 }
 
-/// Sums of all before: body(i, ..., T& value, bool final), as in Kokkos, adds the term of index i to `value`,
-/// and writes what it wants of it, before or after, if `final`; it may be called twice for an index. Without
-/// a T behind the body the scan is queued, with one it waits, and that becomes the total.
+/// Prefix sums, as in Kokkos: body(i, ..., T& value, bool final) adds the term of index i to `value`. If
+/// `final`, the body also writes the sum where it wants it: before it adds, the sum without i, after it with
+/// i. The body may be called twice for an index. The scan is queued, unless a T follows the body: then the
+/// call waits, and this T becomes the total.
 template <class... OperandsBodyTotal>
 void ParallelScan(const At& place, std::int64_t n, OperandsBodyTotal&&... operands_body_total) {
   const auto extents = detail::ExtentsOf("ParallelScan", n);
@@ -123,14 +125,15 @@ void ParallelScan(const At& place, std::int64_t n, OperandsBodyTotal&&... operan
       std::forward<OperandsBodyTotal>(operands_body_total)...);
 }
 
-/// body(space, ...), with the Kokkos execution space of `place`, for what a loop does not say: teams, kernels
-/// in a row. Its operator() is const and a template over the space; for its operands it gets pointers, as in
-/// a loop of one dim. It runs on the host; what it queues on `space` is work of the place's stream. On a GPU
-/// the first call of each Body runs alone, for Kokkos prepares kernels as they are first launched: a Body
-/// launches the same ones at each call, and waits for no other thread's kernels. An error that is the
-/// thread's last one after it is thrown. On a simulated device the body itself is queued: what it writes to
-/// must live until the stream is synchronised, and it must use host memory and its operands alone. Throws
-/// NoDevice for any place where Kokkos was built for a GPU and there is none, for then no space of its works;
+/// body(space, ...), with the Kokkos execution space of `place`, for what a loop does not say: teams, several
+/// kernels in a row. The body's operator() is const and a template over the space; it gets pointers for its
+/// operands, as in a loop of one dim. The body runs on the host; what it queues on `space` is work of the
+/// place's stream. On a GPU the first call of each type of body runs alone, since Kokkos prepares kernels as
+/// they are first launched. So a body must launch the same kernels at each call, and must not wait for
+/// another thread's kernels. If the vendor's runtime has an error noted for the thread after the body, the
+/// call throws it. On a simulated device the body itself is queued: what it writes to must live until the
+/// stream is synchronised, and it must use host memory and its operands alone. Throws NoDevice for every
+/// place where Kokkos was built for a GPU and there is none, for then none of Kokkos' spaces works;
 /// std::logic_error once Kokkos is finalised; and DeviceError.
 template <class... OperandsAndBody>
 void Launch(const At& place, OperandsAndBody&&... operands_and_body) {

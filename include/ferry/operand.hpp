@@ -59,20 +59,20 @@ struct ElementTypeOf<X> {
 template <class X>
 using ElementOf = typename detail::ElementTypeOf<std::remove_reference_t<X>>::Type;
 
-/// Array, Blob (then it is its data that counts) and Diff(blob).
+/// An Array, a Blob (which stands for its data) or Diff(blob).
 template <class X>
 concept ArrayLike = !
 std::same_as<ElementOf<X>, detail::NoElement>;
 
-/// An array and what a call does with it: the access, and its elements, which are `const T` where it reads.
-/// Refers to the array, as a span does: good as long as that is. N is the number of dims that were said of
-/// it, 0 for none.
+/// An array and the access that a call makes of it. The elements are `const T` where the call only reads.
+/// Refers to the array, as a span does, and must not outlive it. N is the number of dims that the caller said
+/// for it, 0 for none.
 template <class T, std::size_t N = 0>
 class Operand {
  public:
   using Element = T;  ///< const where the call only reads
 
-  /// Of an array without dims said. Read, ReadWrite and Overwrite are the short way.
+  /// Without dims. Read, ReadWrite and Overwrite are the short way.
   Operand(const detail::Part& part, Access access) noexcept
     requires(N == 0)
       : part_(part), access_(access) {}
@@ -85,7 +85,7 @@ class Operand {
   std::int64_t count() const noexcept { return part_.count; }
   /// Which elements of which memory.
   const detail::Part& part() const noexcept { return part_; }
-  /// Those that were said, N of them.
+  /// The N dims that the caller said.
   const std::array<std::int64_t, N>& dims() const noexcept { return dims_; }
   /// For Take.
   detail::Request request() const noexcept { return {part_.memory, part_.range, access_}; }

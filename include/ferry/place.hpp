@@ -11,27 +11,27 @@
 
 namespace ferry {
 
-/// Where code runs: on the CPU, and then it is done when a call returns; or on a stream, queued. A place on a
-/// stream always means that stream's device. A value; any thread may use it.
+/// Where code runs: on the CPU, where it is done when a call returns; or on a stream, where it is queued. A
+/// place on a stream always means that stream's device. A value; any thread may use it.
 class Place {
  public:
   /// The device's main stream.
   explicit Place(Device& device) : Place(Stream::Main(device)) {}
-  /// A stream of a device, which must outlive the place.
+  /// A stream. Its device must outlive the place.
   explicit Place(Stream stream) noexcept : Place(Side::kGpu, std::move(stream)) {}
   /// The CPU, for memory of this device.
   static Place Cpu(Device& device) noexcept { return {Side::kCpu, Stream::Main(device)}; }
 
   /// kCpu, or kGpu for a stream.
   Side side() const noexcept { return side_; }
-  /// On the CPU, the device's main stream.
+  /// For the CPU, the device's main stream.
   const Stream& stream() const noexcept { return stream_; }
-  /// The stream's, or the one that Cpu was given.
+  /// The stream's, or for the CPU the one that Cpu was given.
   Device& device() const noexcept { return stream_.device(); }
 
-  /// The elements of x, an Array, a Blob or Diff(blob), for code that runs here and only looks: on the CPU at
-  /// once, on a stream for work that is queued there next. The span does not keep them alive. An access like
-  /// any other of SyncedMemory, which says what it throws.
+  /// A span of the elements of x, an Array, a Blob or Diff(blob), for code that runs here and only looks: on
+  /// the CPU at once, on a stream for work that is queued there next. The span does not keep the elements
+  /// alive. Throws what an access of SyncedMemory throws.
   template <ArrayLike X>
   auto Read(X&& x) const {
     return SpanOf<Access::kRead, const ElementOf<X>>(x);
@@ -68,8 +68,8 @@ class Place {
   Stream stream_;
 };
 
-/// A place, and where in the program it was said: what each kernel takes first. Made of a Place as the call
-/// is written.
+/// A place, with the file and line of the call that names it. The first argument of each kernel: a Place
+/// converts to it.
 class At {
  public:
   /// Refers to the place. File and line are those of the caller.

@@ -13,8 +13,8 @@
 /// A simulated GPU, for tests: the backend code of CUDA and HIP over host memory and queues. Work runs as
 /// late as the contract of Device allows, or early, in an order drawn from a seed, so that a missing wait is
 /// seen, and seen again. Device memory is out of the host's reach: a touch of it is a segmentation fault, and
-/// so is one behind the end of any block; a line on stderr says whose memory it is. Fresh memory is full of
-/// 0xA5. One simulated machine a process; any thread may call.
+/// so is a touch behind the end of any block; a line on stderr says whose memory it is. Fresh memory is full
+/// of 0xA5. One simulated machine a process; any thread may call.
 namespace ferry::sim {
 
 /// Names of the calls that a fault can strike: the runtime's, CUDA's without "cuda", and those of this
@@ -106,9 +106,10 @@ struct Report {
   int contexts = 0;        ///< GPUs that were used or made current, each of which would hold memory for that
 };
 
-/// A new machine behind the same devices: those of GetDevice and MakeDevice are its GPUs from now on, if it
-/// has as many, and keep only the counts of their StatisticsDevice. No other thread may use simulated devices
-/// meanwhile. Queued work is dropped, and what was asked of a Device by hand and not given back is gone.
+/// Makes a new machine behind the same devices: those of GetDevice and MakeDevice are its GPUs from now on,
+/// if it has as many, and keep only the counts of their StatisticsDevice. No other thread may use simulated
+/// devices meanwhile. Queued work is dropped, and what was asked of a Device by hand and not given back is
+/// gone.
 /// Throws std::logic_error, which says what there is, while memories, streams that Ferry made or events of a
 /// simulated device are alive, those of MakeDevice's and of adaptors included, and std::invalid_argument for
 /// a fail_call that is none; then the old machine stays.
@@ -118,9 +119,9 @@ void Reset(const Options& options = {});
 /// all other blocks of devices are out of its reach while it runs, and those that it only reads are
 /// write-protected. Memory that is not the simulator's is misuse there, except on a unified machine. Kernels
 /// run one at a time, on a thread that waits for them, that launches or that asks whether a stream is done.
-/// The body must not call Ferry, but may wait for other threads that do; one that waits for something that
-/// its own thread does after the launch needs Order::kLate. One that throws is a kernel that failed: its
-/// device does no more work, and each later call on it fails, as after a sticky error. Throws
+/// The body must not call Ferry, but may wait for other threads that do. A body that waits for something
+/// that its own thread does after the launch needs Order::kLate. A body that throws is a kernel that failed:
+/// its device does no more work, and each later call on it fails, as after a sticky error. Throws
 /// DeviceError, and std::invalid_argument for a device that is not simulated; so do the calls below.
 void Launch(const Stream& on, std::vector<Touch> touches, std::function<void()> body);
 
@@ -146,7 +147,7 @@ enum class CaptureMode : std::uint8_t {
 
 /// Between the two, work queued on `on` becomes a graph, which never runs here: kernels are counted and
 /// forgotten, and every other call that needs that stream fails. As with CUDA's legacy stream, a main stream
-/// can't be captured. Throws DeviceError; EndCapture also where a call that is not safe has ended the capture
+/// can't be captured. Both throw DeviceError; EndCapture also where an unsafe call has ended the capture
 /// before.
 void BeginCapture(const Stream& on, CaptureMode mode = CaptureMode::kGlobal);
 /// Ends what BeginCapture began on this stream.

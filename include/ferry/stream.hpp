@@ -34,15 +34,15 @@ class Stream {
   explicit Stream(Device& device);
   /// The device's default stream, which is there without being made.
   static Stream Main(Device& device) noexcept { return Stream(device, device.properties().main_stream); }
-  /// Somebody else's. Before it is destroyed, each memory that was accessed on it must end or be told so
-  /// (SyncedMemory::Forget).
+  /// A stream of somebody else's. Before it is destroyed, each memory that was accessed on it must end or be
+  /// told so (SyncedMemory::Forget).
   static Stream Borrow(Device& device, StreamHandle handle) noexcept { return Stream(device, handle); }
 
   /// Whose work it queues.
   Device& device() const noexcept { return *device_; }
   /// The backend's own; ferry/cuda.hpp and ferry/hip.hpp make the vendor's type of it.
   StreamHandle handle() const noexcept { return handle_; }
-  /// Tells this queue from every other one: of the one that the handle names in the calling thread.
+  /// Tells this queue from every other one. For a thread's default stream: that of the calling thread.
   detail::StreamId id() const noexcept;
   /// The host waits for all that is queued. Throws DeviceError.
   void Synchronize() const { device_->Synchronize(handle_); }
@@ -73,8 +73,8 @@ class Event {
   /// The same by a handle of the device.
   Event(Device& device, StreamHandle on) : Event(device, device.Record(on)) {}
 
-  /// Queues a copy on `on`, and is the point right after it; nothing where the copy is queued and no point
-  /// could be made. Throws DeviceError.
+  /// Queues a copy on `on`, and returns the point right after it; nullopt where the copy is queued and no
+  /// point could be made. Throws DeviceError.
   static std::optional<Event> OfCopy(CopyKind kind, void* dst, const void* src, std::size_t bytes,
                                      const Stream& on) {
     const auto handle = on.device().CopyAndRecord(kind, dst, src, bytes, on.handle());

@@ -55,9 +55,9 @@ class Reshaping;
 /// all others of its bytes, up to the end of both. Every call can throw DeviceError, OutOfMemory (or
 /// std::bad_alloc, where its notes have no room), and std::out_of_range for a range that is not within
 /// size(). One that throws leaves the bytes as they were, and can be made again. At most it has allocated
-/// memory in a space or started a copy to it, which head() shows; Assign alone can lose what it would
+/// memory in a space or started a copy to it, which head() shows. Assign alone can lose what it would
 /// replace, as it says. Pointers stay the same for life, except those that set_*_data replaces and Release
-/// takes back, and may be null while size is 0.
+/// takes back. They may be null while size is 0.
 class SyncedMemory : private detail::ReadyWords {
  public:
   using SyncedHead = Head;  ///< Caffe's name
@@ -138,8 +138,8 @@ class SyncedMemory : private detail::ReadyWords {
   }
   /// The same for bytes that nobody may write. As long as the memory has them, it is constant: an access for
   /// writing on any side, a Resize that adds bytes and an Assign throw std::logic_error, which names the
-  /// memory and the range, and change nothing. Also given back by set_*_data of another side, as they would
-  /// not be current any more, and by Release of their own side.
+  /// memory and the range, and change nothing. The bytes are also given back by set_*_data of another side,
+  /// since they are not current any more then, and by Release of their own side.
   void set_const_cpu_data(const void* ptr, Deleter deleter = {});
   /// The same as set_gpu_data.
   void set_const_gpu_data(const void* ptr, const Stream& on, Deleter deleter = {});
@@ -148,38 +148,39 @@ class SyncedMemory : private detail::ReadyWords {
     set_const_gpu_data(ptr, Stream::Main(device_), std::move(deleter));
   }
 
-  /// Whether `ptr` is to bytes that this memory gives back to their owner: those that it has allocated, and
-  /// those that came with a deleter. Does not throw.
+  /// Whether `ptr` is to bytes that this memory has to give back: those that it has allocated, and those that
+  /// came with a deleter. Does not throw.
   bool Owns(const void* ptr) const noexcept;
 
-  /// Start on `on` what a read would need, of the host or of the stream's device, and do not wait for it. The
-  /// next access does.
+  /// Start on `on` what a read would need on that side, the host or the stream's device, and do not wait for
+  /// it. The next access does.
   void Prefetch(Side side, const Stream& on, ByteRange range = {}) const;
-  /// Caffe's name for Prefetch(kGpu, on) of bytes that only the host has; elsewhere a std::logic_error.
+  /// Caffe's name for Prefetch(kGpu, on). Throws std::logic_error unless the head is HEAD_AT_CPU.
   void async_gpu_push(const Stream& on);
 
   /// Gives back the memory of a space; the bytes that only it holds go to the host first, or, from the host,
-  /// to the memory's device. Its pointers are no longer valid, those in captured graphs included. Counts as a
-  /// non-const access of the whole. Nothing where the space has no memory of its own. Throws std::logic_error
-  /// for an operand of a call that is under way, and StreamCaptureError while a stream that uses the bytes is
-  /// under graph capture; then nothing has changed.
+  /// to the memory's device. The space's pointers are no longer valid, those in captured graphs included.
+  /// Counts as a non-const access of the whole. Does nothing where the space has no memory of its own. Throws
+  /// std::logic_error for an operand of a call that is under way, and StreamCaptureError while a stream that
+  /// uses the bytes is under graph capture; then nothing has changed.
   void Release(Side side);
   void Release(Device& device);  ///< the same for any device that has memory for the bytes
-  /// Before a borrowed stream is destroyed: from now on the memory waits for what is queued there by now, and
-  /// does not use the stream any more. Throws DeviceError.
+  /// For a borrowed stream, before it is destroyed: from now on the memory waits for what has been queued
+  /// there so far, and does not use the stream any more. Throws DeviceError.
   void Forget(const Stream& borrowed);
 
-  /// The sides that have every byte that was written, or have them on their way: a GPU is one side. Where
-  /// neither has all: HEAD_AT_GPU if a device has some bytes that the host lacks, else HEAD_AT_CPU.
+  /// The sides that have every byte that was written, or have them on their way; all devices are one side.
+  /// Where neither side has all: HEAD_AT_GPU if a device has some bytes that the host lacks, else
+  /// HEAD_AT_CPU.
   Head head() const noexcept { return head({}); }
   /// The same of a range, as far as the memory has it.
   Head head(ByteRange range) const noexcept;
-  /// In bytes: what is in use, and so what copies move.
+  /// In bytes: what is in use.
   std::size_t size() const noexcept { return size_; }
   /// In bytes: what the first access in a space allocates.
   std::size_t capacity() const noexcept { return capacity_; }
   Device& device() const noexcept { return device_; }  ///< what it was made on
-  /// Its name in errors and traces; empty if nobody said.
+  /// Its name in errors and traces; empty if nobody named it.
   const std::string& label() const noexcept;
   void set_label(std::string label);  ///< counts as a non-const access
 
@@ -189,16 +190,16 @@ class SyncedMemory : private detail::ReadyWords {
   void Resize(std::size_t size);
   /// What becomes of the bytes beyond those that Assign copies.
   enum class Rest : std::uint8_t { kDropped, kKept };
-  /// Becomes the first `size` bytes of `source`, another memory, which has as many, and of its own the rest,
-  /// if that is kept. Copied where they are, on the main stream if that is the GPU or both sides; between
-  /// devices, and for bytes given to a unified device, by way of the host. Counts as a non-const access, and
-  /// as a read of `source`. One that throws leaves the bytes as they were, except where only the GPU, or a
-  /// unified device's one buffer, had them and the device has made a copy that it says failed. Throws
-  /// std::length_error beyond the capacity.
+  /// Copies the first `size` bytes of `source`, another memory, which has as many; the rest of this memory is
+  /// dropped or kept. The copy is made on the side where the source's bytes are, on the main stream if that
+  /// is the GPU or both sides; between devices, and for bytes given to a unified device, by way of the host.
+  /// Counts as a non-const access, and as a read of `source`. An Assign that throws leaves the bytes as they
+  /// were, except where only the GPU, or a unified device's one buffer, had them and the device has made a
+  /// copy that it says failed. Throws std::length_error beyond the capacity.
   void Assign(const SyncedMemory& source, std::size_t size, Rest rest = Rest::kDropped);
-  /// The bytes of the range `to` become those of `source`, which may be this memory, from byte `from` on:
-  /// where they are, or on `on`, if that is not null. Else as above. Throws std::invalid_argument where the
-  /// two overlap in part.
+  /// The bytes of the range `to` become those of `source`, which may be this memory, from byte `from` on.
+  /// They are copied on `on`, or if that is null where they are; otherwise as above. Throws
+  /// std::invalid_argument where the two ranges overlap in part.
   void Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on = nullptr);
 
  private:

@@ -19,8 +19,8 @@ An array may be in several memories at once: in the host's, and in those of GPUs
 makes one only when somebody reads where the bytes are missing. To know when that is, it keeps one small value for each
 part of the array: who holds its current bytes.
 
-This page begins with the host and one device, and with an array that is always used as a whole. Parts, and further
-devices, change nothing of the rule; they come after it.
+This page begins with the host and one device, and with an array that is always used as a whole. Parts and further
+devices come after that; they do not change the rule.
 
 ## The head
 
@@ -30,25 +30,25 @@ and even their numbers, are Caffe's:
 | head | who holds the current bytes | value |
 | --- | --- | --- |
 | `UNINITIALIZED` | nobody: nothing was written, and the array reads as zeros | 0 |
-| `HEAD_AT_CPU` | the CPU alone | 1 |
-| `HEAD_AT_GPU` | the GPU alone | 2 |
+| `HEAD_AT_CPU` | the host alone | 1 |
+| `HEAD_AT_GPU` | the device alone | 2 |
 | `SYNCED` | both | 3 |
 
-A side counts as a holder as soon as a copy to it is queued, even while the copy is still on its way. Whoever comes
-next then waits for that copy instead of making another. How waiting works is the subject of order, not of coherence:
-the head says *whether* bytes move, never *when* they have arrived.
+A side counts as a holder as soon as a copy to it is queued, even while the copy is still on its way. The next access
+then waits for that copy instead of making another. The head says *whether* bytes move, never *when* they have arrived:
+[Order](order.md) is about that.
 
 ## The one rule
 
 Whoever asks for a pointer says what it is for. This is the access:
 
 - **read** looks at the bytes: `Read(x)`, and Caffe's `cpu_data()`, `gpu_data()`;
-- **mutable** changes some of them, and may look at the old ones: `ReadWrite(x)`, `mutable_cpu_data()`,
+- **read-write** changes some of them, and may look at the old ones: `ReadWrite(x)`, `mutable_cpu_data()`,
   `mutable_gpu_data()`;
 - **overwrite** writes every byte and looks at no old one: `Overwrite(x)`, `overwrite_cpu_data()`,
   `overwrite_gpu_data()`.
 
-From the head, the side and the access follows what must be done first, and the next head:
+The head, the side and the access decide what must be done first, and the next head:
 
 1. Bytes move only when the access needs the old ones and its side lacks them. They are copied from the other side, or
    zeroed where nobody holds any.
@@ -64,50 +64,49 @@ That is all. `Next` in `ferry/coherence.hpp` is these two sentences, and the tab
 
 constexpr const char* kAfter = R"(
 Three things stand out. Only eight of the twenty-four rows need anything done: four zero, four copy. An access that is
-made a second time never does anything. And a mutable access costs what a read costs at that moment, but takes the
-bytes from the other side, so that the next access over there pays for a copy: who only reads should say so.
+made a second time never does anything. A read-write costs as much as a read at that moment, but makes the other side
+stale, so that the next access there pays for a copy: if you only read, say so.
 
 ## Why overwrite exists
 
 Caffe has `mutable_cpu_data()` and nothing weaker. A caller who is about to fill the whole array, with a batch of
 images or a matrix product, gets a copy of the old bytes first, or zeros, and then throws them away. Overwrite is the
-promise that makes this unnecessary: it moves nothing and zeroes nothing, in every one of its eight rows. The promise
-is the caller's to keep. Until it has written every byte, what it has not written is undefined.
+promise that makes this unnecessary: it moves nothing and zeroes nothing, in every one of its eight rows. The caller
+must keep the promise. The bytes that it has not written yet are undefined.
 
 ## Spaces: the host and any number of devices
 
 A *space* is where bytes can be: the host, or one device. With several devices the holders are a set of spaces, and the
-rule is the same two sentences, with "space" for "side":
+rule is the same, with "space" in place of "side":
 
 1. Bytes move only when the access needs the old ones and its space lacks them. They are copied from a space that holds
    them, or zeroed where none does.
 2. A read adds its space to the holders. A write leaves its space alone in them.
 
-The space is that of the stream: an access on a stream of another device brings the bytes to that device. `Next` takes
-sets of spaces; a head is the case of two, and the table above is that case.
+The stream decides on the space: an access on a stream of another device brings the bytes to that device. `Next` takes
+sets of spaces. With two spaces such a set is a head, and the table above is that case.
 
-What the table calls *copy* has more than one possible source then. The nearest one serves:
+With more spaces, what the table calls *copy* can have more than one source. The nearest one serves:
 
 | source | how |
 | --- | --- |
 | a space with the same buffer | no copy: a unified device shares the host's |
 | a device whose memory the target can read | one copy, on the target's stream |
 | the host | one copy |
-| any other device | by way of the host, which holds the bytes, too, from then on |
+| any other device | by way of the host, which from then on holds the bytes, too |
 
-If a source fails, the next one serves. A write makes all other spaces stale, whichever they are.
+If a copy from one source fails, the next source serves. A write makes the bytes stale in all other spaces.
 
 ## Parts
 
-Every byte has its own set of holders. Ferry keeps them as runs: neighbours with the same holders are one run, and an
-array that is only used as a whole has one. An access names a range of bytes, or all of them:
+Every byte has its own set of holders. Ferry keeps these sets as *runs*: neighbours with the same holders are one run.
+An array that is only used as a whole is one run. An access names a range of bytes, or all of them:
 
 - it cuts the runs at the ends of its range, and the rule is applied to each run inside;
 - neighbours that lack the bytes and get them from one source come in one copy;
-- afterwards, neighbours with equal holders are one run again. A write of the whole makes one run of all.
+- afterwards, neighbours with equal holders are one run again. A write of the whole array makes it one run.
 
-So an access moves the bytes that are stale in its range, and no others. The table needs no word for parts: a run is
-read, changed or overwritten as a whole.
+So an access moves the bytes that are stale in its range, and no others. The table holds for each run by itself.
 
 Bytes that nobody holds are a run like any other. They read as zeros. A new array is such a run, and so is the tail that
 `Resize` adds.
@@ -118,9 +117,9 @@ is `HEAD_AT_GPU` if a device has bytes that the host lacks, else `HEAD_AT_CPU`.
 ## One call, several accesses
 
 A kernel with three operands makes three accesses. It takes all of them or none: first every allocation, copy and wait,
-then every change of holders, which cannot fail. Operands that are the same bytes of one array take the joint access: a
-read beside an overwrite is mutable. Were they taken one by one, the overwrite would drop the bytes that the read needs.
-Operands that overlap in part, one of them written, are refused.
+then every change of holders, which cannot fail. Operands that are the same bytes of one array make one joint access: a
+read beside an overwrite is a read-write. Were they taken one by one, the overwrite would drop the bytes that the read
+needs. Operands that overlap in part are refused if one of them is written.
 
 ## What the table does not say
 
@@ -130,7 +129,7 @@ Operands that overlap in part, one of them written, are refused.
 - *Unified memory.* Where the host and the device share one memory, the holders are the same, but both spaces are one
   buffer and a copy has nothing to do.
 - *Errors.* An access that throws takes no space out of the holders. At most it has added some, because copies had been
-  started; the access can be made again, and does not copy twice.
+  started. The access can be made again, and does not copy twice.
 )";
 
 std::string Page() {
