@@ -124,9 +124,9 @@ class SyncedMemory : private detail::ReadyWords {
   /// of that side, or the destructor, gives them back: host bytes when it returns, device bytes in the main
   /// stream's order. The capacity becomes size(). With a deleter, ownership passes to the memory if the call
   /// returns, and the deleter, which must neither throw nor use the memory, is called when the bytes would be
-  /// given back. Work may use device bytes then: their deleter must free them after all that is queued on the
-  /// main stream, as cudaFreeAsync does there, or wait for it, as cudaFree does. On a unified device the
-  /// bytes must be such as both sides can use, and no work uses them when the deleter is called. Throws
+  /// given back. Work may still use device bytes then: their deleter must free them after all that is queued
+  /// on the main stream, as cudaFreeAsync does there, or wait for it, as cudaFree does. On a unified device
+  /// the bytes must be such as both sides can use, and no work uses them when the deleter is called. Throws
   /// std::invalid_argument for a null pointer and for one that this memory Owns, and StreamCaptureError while
   /// a stream that uses the old bytes is under graph capture.
   void set_cpu_data(void* ptr, Deleter deleter = {});
