@@ -142,7 +142,10 @@ class GpuDevice : public Device {
   bool Reached(EventHandle event) noexcept override {
     const IfPossible current(properties_.index);
     const RelaxedCapture<Runtime> relaxed;
-    const Error error = Runtime::EventQuery(Queues<Runtime>::Native(event));
+    Error error = Runtime::EventQuery(Queues<Runtime>::Native(event));
+    // Coarse-grained memory shows the host what was written when the host has synchronised, not when it
+    // asked.
+    if (error == Runtime::kSuccess) error = Runtime::EventSynchronize(Queues<Runtime>::Native(event));
     Ignore(error);
     return error == Runtime::kSuccess;
   }

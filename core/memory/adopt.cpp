@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/memory/arrival.hpp"
+#include "ferry/error.hpp"
 
 namespace ferry {
 
@@ -48,6 +49,7 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   Buffer& here = BufferOf(space);
   // What is given back must not be in use. Where that cannot be seen to, nothing has changed yet.
   const auto goes = [&](const Buffer& buffer) { return &buffer == &here || buffer.constant; };
+  ForgetReady();  // the uses of one may have ended when another one's can't
   AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (EndUses(buffer), false); });
   AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (GiveBack(buffer), false); });
   here.ptr = ptr;
@@ -60,9 +62,11 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   if (here.constant) sole_ = StreamId::kNone;  // else accesses for writing were in place
 }
 
-void SyncedMemory::EndUses(Buffer& buffer) {
+void SyncedMemory::EndUses(Buffer& buffer) const try {
   buffer.kind == MemoryKind::kDevice ? buffer.uses.EndBefore(Stream::Main(*buffer.device))
                                      : buffer.uses.EndBeforeHost();
+} catch (const DeviceError&) {
+  RethrowNamed();
 }
 
 void SyncedMemory::RequireMutable(Bytes bytes, const char* what) const {

@@ -41,8 +41,9 @@ SyncedMemory::Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const 
   holders_.Isolate(arrival.bytes);
   if (arrival.on == nullptr) return HostMust(here, arrival.bytes, arrival.access, dying);
   // The caller's bytes have been read when this returns. A copy on its way to them concerns nobody here.
-  if (cpu_.adopted() && &here != &cpu_ && !cpu_.uses.HasWrite(arrival.bytes))
-    if (auto wait = HostMust(cpu_, arrival.bytes, Access::kReadWrite, dying)) return wait;
+  if (Buffer& host = BufferOf(kHost); host.adopted() && &here != &host)
+    if (auto readers = host.uses.Readers(arrival.bytes, dying); !readers.empty())
+      return Wait{&host, arrival.bytes, Access::kReadWrite, std::move(readers)};
   arrival.noted = here.uses.Covers(arrival.bytes, arrival.access, arrival.on->id());
   if (arrival.noted) return std::nullopt;
   if (auto wait = HostMustFor(*arrival.on, here, arrival.bytes, arrival.access, dying)) return wait;
@@ -81,16 +82,21 @@ SyncedMemory::Waits SyncedMemory::Fetch(Arrival& arrival, Dying& dying) const {
   return std::nullopt;
 }
 
-/// From the nearest of those that have all of them; if that fails, from the next one.
+/// From the nearest of those that have all of them; if that fails, from the next one, and in the end by way
+/// of the host.
 SyncedMemory::Waits SyncedMemory::Bring(Bytes bytes, Spaces holders, Arrival& arrival, Dying& dying) const {
   for (;;) {
     const unsigned source = Source(holders, arrival.space);
+    const bool direct = Direct(source, arrival);
     try {
-      return BringFrom(source, bytes, arrival, dying);
+      return BringFrom(source, direct, bytes, arrival, dying);
     } catch (const DeviceError&) {
-      holders &= ~SharersOf(source);
       // Who comes after the host is reached by way of it, over bytes that its readers may be looking at.
-      if (holders == 0 || source == kHost) throw;
+      if (source == kHost) throw;
+      holders &= ~SharersOf(source);
+      if (holders != 0) continue;
+      if (!direct) throw;
+      return BringFrom(source, false, bytes, arrival, dying);
     }
   }
 }
@@ -114,7 +120,14 @@ Spaces SyncedMemory::SharersOf(unsigned space) const noexcept {
   return sharers;
 }
 
-SyncedMemory::Waits SyncedMemory::BringFrom(unsigned source, Bytes bytes, Arrival& arrival,
+/// Whether one copy can bring bytes from there.
+bool SyncedMemory::Direct(unsigned source, const Arrival& arrival) const {
+  const Buffer& to = BufferOf(arrival.space);
+  if (&to == &BufferOf(kHost)) return false;  // where a unified device has them
+  return source == kHost || Reaches(DeviceOf(arrival.space), *BufferOf(source).device);
+}
+
+SyncedMemory::Waits SyncedMemory::BringFrom(unsigned source, bool direct, Bytes bytes, Arrival& arrival,
                                             Dying& dying) const {
   const Buffer& src = BufferOf(source);
   if (&src == &BufferOf(arrival.space)) {
@@ -122,8 +135,6 @@ SyncedMemory::Waits SyncedMemory::BringFrom(unsigned source, Bytes bytes, Arriva
     ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(arrival.space); });
     return std::nullopt;
   }
-  const bool to_host = &BufferOf(arrival.space) == &BufferOf(kHost);  // where a unified device has them
-  const bool direct = !to_host && (source == kHost || Reaches(DeviceOf(arrival.space), *src.device));
   if (direct) return Transfer(bytes, arrival.space, source, *arrival.on, arrival, dying);
   // To the host, where the bytes are written anyway: no stream waits for another.
   auto on = arrival.prefetch && &arrival.on->device() == src.device ? *arrival.on : src.uses.Writer(bytes);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/memory/call.hpp"
+#include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
 
 namespace ferry {
@@ -46,7 +47,10 @@ void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t 
     std::memcpy(static_cast<std::byte*>(ours) + here.first, static_cast<const std::byte*>(sole) + from, size);
     return;
   }
-  RequireMutable(here, "Assign");
+  {
+    const std::lock_guard lock(mutex_);
+    RequireMutable(here, "Assign");
+  }
   const Head head = source.head(there);
   if (head == UNINITIALIZED) return Drop(here);
   Take(here, size, source, there, head, on);
@@ -75,15 +79,28 @@ void SyncedMemory::Drop(Bytes bytes) {
 /// `head` is that of `wanted`.
 void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, ByteRange wanted, Head head,
                         const Stream* on) {
-  // A device's copies are between blocks of its own, and a unified one's lent bytes may be any that it can
-  // reach.
-  const auto lent = [](const SyncedMemory& memory) {
+  const Stream stream = on != nullptr ? *on : Stream::Main(device_);
+  // A device's copies are between blocks of its own. Where it shares the host's, these may be the caller's,
+  // or pinned by another device.
+  const auto foreign = [&](const SyncedMemory& memory) {
+    const unsigned space = memory.SpaceOf(stream.device());
     const std::lock_guard lock(memory.mutex_);
-    return memory.unified_ && memory.gpu_.adopted();
+    const Buffer& shared = memory.BufferOf(space);
+    return &shared == &memory.BufferOf(kHost) && (shared.adopted() || shared.kind == MemoryKind::kPinnedHost);
   };
   const bool there = on != nullptr || (&source.device_ == &device_ && ferry::Holds(head, Side::kGpu));
-  const bool on_gpu = there && !lent(source) && !lent(*this);
-  const Stream stream = on != nullptr ? *on : Stream::Main(device_);
+  const bool on_gpu = there && !foreign(source) && !foreign(*this);
+  struct Kept {  // no handler that is asked for memory releases it
+    explicit Kept(const SyncedMemory& of) : memory(of) {
+      const std::lock_guard lock(memory.mutex_);
+      ++memory.busy_;
+    }
+    ~Kept() {
+      const std::lock_guard lock(memory.mutex_);
+      --memory.busy_;
+    }
+    const SyncedMemory& memory;
+  } const kept{source};
   const void* const bytes = on_gpu ? source.gpu_data(wanted, stream) : source.cpu_data(wanted);
   Arrival target(*this, to, Access::kOverwrite, on_gpu ? &stream : nullptr);
   target.empty = false;
@@ -94,7 +111,7 @@ void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, 
 }
 
 /// If the copy fails, nothing is in place here any more, and these bytes are gone where others have them too.
-void SyncedMemory::CopyOver(const Arrival& target, const void* from, std::size_t size) const {
+void SyncedMemory::CopyOver(const Arrival& target, const void* from, std::size_t size) const try {
   Buffer& here = BufferOf(target.space);
   const Spaces only = Only(target.space);
   Dying dying;
@@ -106,6 +123,8 @@ void SyncedMemory::CopyOver(const Arrival& target, const void* from, std::size_t
     ChangeHolders(target.bytes, [only](Spaces holders) { return holders == only ? only : holders & ~only; });
   target.on->device().Copy(CopyKind::kDeviceToDevice, At(here, target.bytes), from, size,
                            target.on->handle());
+} catch (const DeviceError&) {
+  RethrowNamed();
 }
 
 }  // namespace ferry

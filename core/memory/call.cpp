@@ -86,7 +86,6 @@ class Call::Locks {
 };
 
 void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& work) {
-  constexpr int kMostAsked = 1000;
   Dying dying;  // before the locks: dies after them
   Locks locks(arrivals);
   for (Arrival& arrival : arrivals) {
@@ -100,32 +99,46 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
     std::span<Arrival> arrivals;
     Dying& dying;
   } const settled{arrivals, dying};
-  std::size_t at = 0;
-  const auto prepare = [&]() -> SyncedMemory::Waits {
-    for (at = 0; at < arrivals.size(); ++at)
-      if (auto wait = arrivals[at].memory->Prepare(arrivals[at], dying)) return wait;
-    return std::nullopt;
-  };
-  for (int asked = 0;;) {
-    try {
-      const auto wait = prepare();
-      if (!wait) break;
-      locks.Without([&] {
-        for (const auto& point : wait->awaited) point.point.HostWait();
-      });
-      wait->buffer->uses.Reached(wait->bytes, wait->awaited, wait->access, dying);
-    } catch (const OutOfMemory& error) {
-      Device& device = arrivals[at].memory->DeviceOf(arrivals[at].space);
-      bool again = false;
-      if (asked++ < kMostAsked) locks.Without([&] { again = AskForMemory(device, error.bytes()); });
-      if (!again) throw;
-      device.Trim();
-    }
+  int asked = 0;
+  while (!Prepared(arrivals, locks, asked, dying)) {
   }
   if (work) work();
   for (Arrival& arrival : arrivals) arrival.memory->Commit(arrival, dying);
   for (const Arrival& arrival : arrivals)
     if (!arrival.in_place) arrival.memory->Observe(arrival);
+}
+
+/// Whether all is prepared. Else the locks were let go meanwhile, and all must be looked at again. `asked` is
+/// how often the handler was.
+bool Call::Prepared(std::span<Arrival> arrivals, Locks& locks, int& asked, Dying& dying) {
+  constexpr int kMostAsked = 1000;
+  std::size_t at = 0;
+  try {
+    for (; at < arrivals.size(); ++at) {
+      const SyncedMemory& memory = *arrivals[at].memory;
+      const auto wait = memory.Prepare(arrivals[at], dying);
+      if (!wait) continue;
+      locks.Without([&] {
+        for (const auto& point : wait->awaited) point.point.HostWait();
+      });
+      if (wait->access != Access::kRead) memory.ForgetReady();  // the words may name who is forgotten now
+      wait->buffer->uses.Reached(wait->bytes, wait->awaited, wait->access, dying);
+      return false;
+    }
+    return true;
+  } catch (const OutOfMemory& error) {
+    Device& device = arrivals[at].memory->DeviceOf(arrivals[at].space);
+    bool again = false;
+    if (asked++ < kMostAsked)
+      locks.Without([&] {
+        again = AskForMemory(device, error.bytes());
+        if (again) device.Trim();
+      });
+    if (!again) arrivals[at].memory->RethrowNamed();
+    return false;
+  } catch (const DeviceError&) {
+    arrivals[at].memory->RethrowNamed();
+  }
 }
 
 }  // namespace detail

@@ -17,11 +17,11 @@ class Call {
   /// under the locks.
   static void Perform(std::span<Arrival> arrivals, const std::function<void()>& work = {});
   /// See take.hpp; ranges and overlaps have been checked.
-  static void Take(std::span<const Request> requests, Device& device, const Stream* on,
-                   std::span<void*> ptrs);
+  static void Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs);
 
  private:
   class Locks;
+  static bool Prepared(std::span<Arrival> arrivals, Locks& locks, int& asked, Dying& dying);
 };
 
 }  // namespace ferry::detail

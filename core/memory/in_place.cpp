@@ -41,7 +41,8 @@ void* SyncedMemory::InPlace(Access access, const Stream* on, Bytes bytes) const 
   if (access != Access::kRead && AnyBuffer([](const Buffer& buffer) { return buffer.constant; }))
     return nullptr;
   // A copy from the caller's bytes may be under way.
-  if (cpu_.adopted() && &here != &cpu_ && !cpu_.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
+  const Buffer& host = BufferOf(kHost);
+  if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
   Publish(bytes, access, *space, on);
   return At(here, bytes);
 }

@@ -84,11 +84,11 @@ void TakeAt(const Place& place, std::span<const Request> requests, std::span<voi
   const auto empty = [](const Request& request) { return request.range.bytes == 0; };
   const Stream* const on = place.side() == Side::kCpu ? nullptr : &place.stream();
   if (std::none_of(requests.begin(), requests.end(), empty)) [[likely]]
-    return Take(requests, place.device(), on, ptrs);
+    return Take(requests, on, ptrs);
   std::vector<Request> some;
   std::remove_copy_if(requests.begin(), requests.end(), std::back_inserter(some), empty);
   std::vector<void*> taken(some.size());
-  Take(some, place.device(), on, taken);
+  Take(some, on, taken);
   auto next = taken.begin();
   for (std::size_t i = 0; i < requests.size(); ++i) ptrs[i] = empty(requests[i]) ? nullptr : *next++;
 }

@@ -9,6 +9,7 @@
 #include "core/device/name.hpp"
 #include "core/memory/call.hpp"
 #include "core/memory/trace.hpp"
+#include "ferry/error.hpp"
 #include "ferry/log.hpp"
 
 namespace ferry {
@@ -126,6 +127,17 @@ const std::string& SyncedMemory::label() const noexcept {
 }
 std::string SyncedMemory::Named() const { return label_ != nullptr ? '"' + label_->text + '"' : "a memory"; }
 
+void SyncedMemory::RethrowNamed() const try { throw; } catch (const StreamCaptureError& error) {
+  if (label_ == nullptr) throw;
+  throw StreamCaptureError(error, label_->text);
+} catch (const DeviceError& error) {
+  if (label_ == nullptr) throw;
+  throw DeviceError(error, label_->text);
+} catch (const OutOfMemory& error) {
+  if (label_ == nullptr) throw;
+  throw OutOfMemory(error, label_->text);
+}
+
 void SyncedMemory::Resize(std::size_t size) {
   if (size == size_) return;
   RequireRoom(size, "Resize");
@@ -141,12 +153,15 @@ void SyncedMemory::Resize(std::size_t size) {
   size_ = size;
 }
 
-void SyncedMemory::PrepareGrowth(std::size_t size) { holders_.Isolate({size, Bytes::kEnd}); }
+void SyncedMemory::PrepareGrowth(std::size_t size) {
+  RequireMutable({}, "a Resize that adds bytes to the end");
+  holders_.Isolate({size, Bytes::kEnd});
+}
 
-void SyncedMemory::Release(Side side) { Evict(side == Side::kCpu ? kHost : kDevice); }
-void SyncedMemory::Release(Device& device) { Evict(SpaceOf(device)); }
+void SyncedMemory::Release(Side side) { ReleaseSpace(side == Side::kCpu ? kHost : kDevice); }
+void SyncedMemory::Release(Device& device) { ReleaseSpace(SpaceOf(device)); }
 
-void SyncedMemory::Evict(unsigned space) {
+void SyncedMemory::ReleaseSpace(unsigned space) {
   Buffer& here = BufferOf(space);
   const auto shares = [&](unsigned other) { return other != space && &BufferOf(other) == &here; };
   if (here.ptr == nullptr || shares(kHost) || shares(kDevice)) return;

@@ -12,12 +12,8 @@
 namespace ferry::detail {
 namespace {
 
-struct Extent {
-  std::size_t first, last;
-};
-
-std::string Text(Extent extent) {
-  return "bytes " + std::to_string(extent.first) + " to " + std::to_string(extent.last);
+std::string Text(Bytes bytes) {
+  return "bytes " + std::to_string(bytes.first) + " to " + std::to_string(bytes.last);
 }
 
 std::string Described(const SyncedMemory& memory) {
@@ -25,7 +21,7 @@ std::string Described(const SyncedMemory& memory) {
          std::to_string(memory.size()) + " bytes";
 }
 
-Extent ExtentOf(const Request& request) {
+Bytes BytesOf(const Request& request) {
   const auto [first, bytes] = request.range;
   const std::size_t size = request.memory->size();
   const bool rest = bytes == ByteRange::kRest;
@@ -37,10 +33,9 @@ Extent ExtentOf(const Request& request) {
 }
 
 void RequireIdenticalOrDisjoint(const Request& a, const Request& b) {
-  const Extent x = ExtentOf(a), y = ExtentOf(b);
+  const Bytes x = BytesOf(a), y = BytesOf(b);
   const bool reads = a.access == Access::kRead && b.access == Access::kRead;
-  const bool same = x.first == y.first && x.last == y.last;
-  if (reads || same || x.last <= y.first || y.last <= x.first) return;
+  if (reads || x == y || x.last <= y.first || y.last <= x.first) return;
   throw std::invalid_argument(
       "ferry: two operands of one call overlap in part, and one of them writes: " + Text(x) + " and " +
       Text(y) + " of " + Described(*a.memory) + "; they must be identical or disjoint");
@@ -48,18 +43,18 @@ void RequireIdenticalOrDisjoint(const Request& a, const Request& b) {
 
 }  // namespace
 
-void Take(std::span<const Request> requests, Device& device, const Stream* on, std::span<void*> ptrs) {
+void Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    static_cast<void>(ExtentOf(requests[i]));
+    static_cast<void>(BytesOf(requests[i]));
     for (std::size_t j = 0; j < i; ++j)
       if (requests[j].memory == requests[i].memory) RequireIdenticalOrDisjoint(requests[j], requests[i]);
   }
-  Call::Take(requests, device, on, ptrs);
+  Call::Take(requests, on, ptrs);
 }
 
 /// Where all are in place, nothing changes; else the distinct ones are performed in the order of their
 /// addresses.
-void Call::Take(std::span<const Request> requests, Device&, const Stream* on, std::span<void*> ptrs) {
+void Call::Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs) {
   const auto in_place = [&](std::size_t i) {
     const auto [memory, range, access] = requests[i];
     ptrs[i] = memory->InPlace(access, on, memory->Checked(range, "an operand"));

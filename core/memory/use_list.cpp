@@ -91,11 +91,13 @@ void UseList::EachBefore(Bytes bytes, Access access, StreamId on, Visit visit) c
   std::for_each(found.begin(), end, [&](const Use* use) { visit(*use); });
 }
 
-std::vector<UseList::Awaited> UseList::Await(Bytes bytes, Access access, StreamId on, const Device* waiter,
-                                             Dying& dying) const {
+/// Of what must come before the host's access, as much as `concerns` the caller.
+template <class Concerns>
+std::vector<UseList::Awaited> UseList::Await(Bytes bytes, Access access, Dying& dying,
+                                             Concerns concerns) const {
   std::vector<Awaited> awaited;
-  EachBefore(bytes, access, on, [&](const Use& use) {
-    if (waiter != nullptr && SameBackend(use.on.device(), *waiter)) return;
+  EachBefore(bytes, access, StreamId::kHost, [&](const Use& use) {
+    if (!concerns(use)) return;
     if (auto point = use.PointAfter(dying))
       awaited.push_back({use.on.id(), use.point.has_value(), serial_, std::move(*point)});
   });
@@ -104,10 +106,14 @@ std::vector<UseList::Awaited> UseList::Await(Bytes bytes, Access access, StreamI
 
 std::vector<UseList::Awaited> UseList::Foreign(Bytes bytes, Access access, const Stream& on,
                                                Dying& dying) const {
-  return Await(bytes, access, StreamId::kHost, &on.device(), dying);
+  return Await(bytes, access, dying,
+               [&](const Use& use) { return !SameBackend(use.on.device(), on.device()); });
 }
 std::vector<UseList::Awaited> UseList::BeforeHost(Bytes bytes, Access access, Dying& dying) const {
-  return Await(bytes, access, StreamId::kHost, nullptr, dying);
+  return Await(bytes, access, dying, [](const Use&) { return true; });
+}
+std::vector<UseList::Awaited> UseList::Readers(Bytes bytes, Dying& dying) const {
+  return Await(bytes, Access::kReadWrite, dying, [](const Use& use) { return !use.writes; });
 }
 
 /// Streams without a point are asked for together: one event each is all that it costs then.
@@ -253,10 +259,6 @@ std::optional<Stream> UseList::Writer(Bytes bytes) const {
     return true;
   });
   return last == nullptr ? std::nullopt : last->on.Alive();
-}
-
-bool UseList::HasWrite(Bytes bytes) const noexcept {
-  return !uses_.Each(bytes, [](Bytes, const Uses& uses) { return Write(uses) == nullptr; });
 }
 
 std::optional<Stream> UseList::Last() const {

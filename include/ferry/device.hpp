@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -32,14 +33,19 @@ struct Touch {
   template <class T>
   // NOLINTNEXTLINE(google-explicit-constructor): a list of pointers is a list of these
   Touch(T* first) : ptr(first), bytes(kRest), writes(!std::is_const_v<T>) {}
-  /// `n` elements.
+  /// `n` elements. Throws std::invalid_argument for fewer than none.
   template <class T>
-  Touch(T* first, std::int64_t n)
-      : ptr(first), bytes(static_cast<std::size_t>(n) * sizeof(T)), writes(!std::is_const_v<T>) {}
+  Touch(T* first, std::int64_t n) : ptr(first), bytes(Counted(n) * sizeof(T)), writes(!std::is_const_v<T>) {}
 
   const void* ptr;    ///< to the first byte
   std::size_t bytes;  ///< how many, or kRest
   bool writes;        ///< and perhaps reads
+
+ private:
+  static std::size_t Counted(std::int64_t n) {
+    if (n < 0) throw std::invalid_argument("ferry: a kernel uses " + std::to_string(n) + " elements");
+    return static_cast<std::size_t>(n);
+  }
 };
 
 /// Queues host code in the order of stream `on` of the backend's device number `device`; `touches` is the
@@ -127,7 +133,8 @@ class Device {
   virtual void StreamWait(StreamHandle on, EventHandle event) = 0;
   /// The host waits for the work before the point.
   virtual void HostWait(EventHandle event) = 0;
-  /// Whether the work before the point is done. Neither waits nor helps; false where that can't be told.
+  /// Whether the work before the point is done; if so, it is as if the host had waited. Neither waits nor
+  /// helps; false where that can't be told.
   virtual bool Reached(EventHandle) noexcept { return false; }
 
   // Two sequences of the calls above that are so frequent that a device may have a shorter way.

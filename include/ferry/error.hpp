@@ -12,6 +12,10 @@
 
 namespace ferry {
 
+namespace detail {
+inline std::string AccessOf(const std::string& label) { return ", in an access of \"" + label + '"'; }
+}  // namespace detail
+
 /// The root of what Ferry throws, except OutOfMemory (a std::bad_alloc) and misuse of the library by its
 /// caller (a std::logic_error: std::invalid_argument for an argument that no call may have, a null pointer
 /// above all).
@@ -32,6 +36,9 @@ class DeviceError : public Error {
       : Error(call + ": " + text + " (" + std::to_string(code) + ")"),
         call_(std::make_shared<const std::string>(call)),
         code_(code) {}
+  /// The same error, of an access of the memory with this label.
+  DeviceError(const DeviceError& error, const std::string& label)
+      : Error(error.what() + detail::AccessOf(label)), call_(error.call_), code_(error.code_) {}
   /// The vendor's function that failed.
   const std::string& call() const noexcept { return *call_; }
   /// The vendor's number for the error.
@@ -82,6 +89,10 @@ class OutOfMemory : public std::bad_alloc {
   OutOfMemory(const std::string& device, std::size_t bytes)
       // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not a forgotten throw
       : what_(device + ": cannot allocate " + std::to_string(bytes) + " bytes"), bytes_(bytes) {}
+  /// The same error, of an access of the memory with this label.
+  OutOfMemory(const OutOfMemory& error, const std::string& label)
+      // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not a forgotten throw
+      : what_(error.what() + detail::AccessOf(label)), bytes_(error.bytes_) {}
   /// Which device, and how many bytes.
   const char* what() const noexcept override { return what_.what(); }
   /// How many were asked for.

@@ -256,7 +256,9 @@ class SyncedMemory : private detail::ReadyWords {
   void Observe(const detail::Arrival& arrival) const noexcept;
   Waits Fetch(detail::Arrival& arrival, detail::Dying& dying) const;
   Waits Bring(detail::Bytes bytes, Spaces holders, detail::Arrival& arrival, detail::Dying& dying) const;
-  Waits BringFrom(unsigned source, detail::Bytes bytes, detail::Arrival& arrival, detail::Dying& dying) const;
+  bool Direct(unsigned source, const detail::Arrival& arrival) const;
+  Waits BringFrom(unsigned source, bool direct, detail::Bytes bytes, detail::Arrival& arrival,
+                  detail::Dying& dying) const;
   Waits Transfer(detail::Bytes bytes, unsigned to, unsigned source, const Stream& on,
                  detail::Arrival& arrival, detail::Dying& dying) const;
   Waits Zero(detail::Bytes bytes, detail::Arrival& arrival, detail::Dying& dying) const;
@@ -286,7 +288,7 @@ class SyncedMemory : private detail::ReadyWords {
   void Adopt(unsigned space, void* ptr, Constness constness, Deleter deleter, const Stream& on);
   template <class Condition>
   bool AnyBuffer(Condition condition) const;
-  static void EndUses(Buffer& buffer);
+  void EndUses(Buffer& buffer) const;
   void RequireMutable(detail::Bytes bytes, const char* what) const;
   bool Outlives() const noexcept;
   void Allocate(Buffer& buffer, detail::Bytes bytes, const Stream& on) const;
@@ -298,11 +300,13 @@ class SyncedMemory : private detail::ReadyWords {
   /// After it, a Resize to `size` and then to a larger one can't fail.
   void PrepareGrowth(std::size_t size);
   void ForgetReady() const noexcept;
-  void Evict(unsigned space);
+  void ReleaseSpace(unsigned space);
   void GiveBack(Buffer& buffer) noexcept;
   void Abandon(Buffer& buffer, const Stream& on) noexcept;
   void RequireRoom(std::size_t size, const char* call) const;
   std::string Named() const;
+  /// The error that is handled now goes on, with the label if there is one.
+  [[noreturn]] void RethrowNamed() const;
 
   Device& device_;
   std::size_t size_;
@@ -310,7 +314,9 @@ class SyncedMemory : private detail::ReadyWords {
   std::unique_ptr<detail::Label> label_;
   const bool unified_;         ///< one buffer serves the host and the device
   mutable unsigned busy_ = 0;  ///< calls under way that have let go of the lock
-  mutable std::mutex mutex_;   ///< guards what follows and `busy_`; never held while the host waits
+  /// Guards what follows and `busy_`. Never held while the host waits, unless a pool has no memory left and
+  /// waits for its own.
+  mutable std::mutex mutex_;
   mutable detail::RangeMap<Spaces> holders_;  ///< what is beyond size_ means nothing
   mutable Buffer cpu_;
   mutable Buffer gpu_;

@@ -3,7 +3,9 @@
 #include "tests/property/host_memory.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <new>
 
+#include "ferry/detail/take.hpp"
 #include "sequences.hpp"
 
 namespace ferry::testing {
@@ -55,6 +57,40 @@ TEST_CASE("no host memory while streams are folded, bytes adopted, copied and re
       CHECK(EachAllocationFails(
                 {.machine = {.seed = 5, .unified = unified}, .memories = 2, .late_kernels = late_kernels},
                 Eventful()) > 20);
+}
+
+TEST_CASE("no host memory in a call whose operands cut each other's bytes loses nothing") {
+  bool failed = true;
+  for (long nth = 1; failed; ++nth) {
+    CAPTURE(nth);
+    sim::Reset({.order = sim::Order::kLate});
+    const auto device = MakeShielded(false);
+    const Stream a(*device), b(*device);
+    SyncedMemory memory(300, *device);
+    void* const written = memory.overwrite_gpu_data(a);
+    sim::Launch(a, {written}, [=] { std::memset(written, 3, 300); });
+    const detail::Request requests[] = {{&memory, {100, 200}, Access::kRead},
+                                        {&memory, {0, 200}, Access::kRead}};
+    void* ptrs[2] = {};
+    allocations = 0;
+    fails_at = nth;
+    try {
+      const InFerry in_ferry;
+      detail::Take(requests, &b, ptrs);
+      failed = allocations >= nth;
+    } catch (const std::bad_alloc&) {
+    }
+    fails_at = 0;
+    detail::Take(requests, &b, ptrs);
+    int seen = 0;
+    sim::Launch(b, {static_cast<const void*>(ptrs[1])},
+                [&, ptr = static_cast<const char*>(ptrs[1])] { seen = ptr[199]; });
+    void* const again = memory.overwrite_gpu_data(a);  // waits for it
+    sim::Launch(a, {again}, [=] { std::memset(again, 4, 300); });
+    a.Synchronize(), b.Synchronize();
+    CHECK(seen == 3);
+    CHECK(sim::Inspect().misuse.empty());
+  }
 }
 
 }  // namespace

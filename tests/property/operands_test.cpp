@@ -77,7 +77,7 @@ class OperandsWorld {
     const Stream* const on = place == Place::kHost ? nullptr : &streams_[static_cast<std::size_t>(place) - 1];
     try {
       const InFerry in_ferry;
-      detail::Take(requests, on == nullptr ? *devices_[0] : on->device(), on, ptrs);
+      detail::Take(requests, on, ptrs);
     } catch (const Error&) {
       return false;
     } catch (const std::bad_alloc&) {

@@ -188,7 +188,7 @@ class PartsWorld {
     std::vector<void*> ptrs(requests.size());
     const Stream* const on = move.device < 0 ? nullptr : &StreamOf(move);
     try {
-      detail::Take(requests, on == nullptr ? *devices_[0] : on->device(), on, ptrs);
+      detail::Take(requests, on, ptrs);
     } catch (const std::invalid_argument&) {
       return;  // a partial overlap
     }

@@ -54,6 +54,17 @@ TEST_CASE("a blob takes the same elements of the caller's again") {
   }
 }
 
+TEST_CASE("a blob of const elements does not grow within them, and stays as it was") {
+  const EachWorld world;
+  const float elements[] = {1, 2, 3, 4};
+  Blob<float> blob({4}, world.device());
+  blob.data()->set_const_cpu_data(elements);
+  blob.Reshape({2});
+  CHECK_THROWS_AS(blob.Reshape({4}), std::logic_error);
+  CHECK(blob.shape() == Shape{2});
+  CHECK(blob.cpu_data()[1] == 2);
+}
+
 TEST_CASE("a blob that was moved from keeps its device, and has no shape") {
   const EachWorld world;
   Blob<float> first({2}, world.device()), second({3}, world.device());

@@ -22,6 +22,10 @@ TEST_CASE("A DeviceError says the call, the vendor's words and number") {
   CHECK(error.code() == 2);
   const DeviceError copy = error;
   CHECK(copy.call() == error.call());
+  const DeviceError named(error, "x");
+  CHECK(std::string(named.what()) == "cudaMalloc: out of luck (2), in an access of \"x\"");
+  CHECK(named.call() == error.call());
+  CHECK(named.code() == error.code());
 }
 
 TEST_CASE("OutOfMemory is caught as a bad_alloc and as an exception, and says how much") {
@@ -37,6 +41,9 @@ TEST_CASE("OutOfMemory is caught as a bad_alloc and as an exception, and says ho
   const OutOfMemory error("sim", 1000), copy = error;
   CHECK(copy.bytes() == 1000);
   CHECK(std::string(copy.what()) == error.what());
+  const OutOfMemory named(error, "x");
+  CHECK(std::string(named.what()) == "sim: cannot allocate 1000 bytes, in an access of \"x\"");
+  CHECK(named.bytes() == 1000);
 }
 
 TEST_CASE("A FormatError says where") {

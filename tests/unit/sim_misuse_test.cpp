@@ -249,6 +249,14 @@ TEST_CASE("a kernel that is to touch more elements than there are is reported") 
   CHECK(sim::Inspect().misuse.size() == 2);
 }
 
+TEST_CASE("a kernel that is to touch fewer elements than none is refused") {
+  const SimWorld world;
+  float x[4] = {};
+  CHECK_THROWS_MATCHES(sim::Launch(world.main, {{x, -1}}, [] {}), std::invalid_argument,
+                       Catch::Matchers::Message("ferry: a kernel uses -1 elements"));
+  CHECK(sim::Inspect().misuse.empty());
+}
+
 TEST_CASE("a kernel that writes behind the end of its memory is reported by the free") {
   SimWorld world({.align_to_256 = true});
   auto* const block = world.NewDevice(world.main);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
@@ -15,7 +16,9 @@
 namespace ferry::testing {
 namespace {
 
+using Catch::Matchers::EndsWith;
 using Catch::Matchers::Message;
+using Catch::Matchers::MessageMatches;
 using enum Head;
 
 /// A source of sevens and a destination of threes, each at `head`.
@@ -222,8 +225,10 @@ TEST_CASE("after an Assign whose copy failed late on a unified device, the host 
 TEST_CASE("a failed Assign takes no side away from a unified device's one buffer") {
   Fixture f(HEAD_AT_GPU, SYNCED, true);
   f.source.gpu_data();
+  f.target.set_label("x");
   f.device.FailAt(1);
-  CHECK_THROWS_AS(f.target.Assign(f.source, 4), DeviceError);
+  CHECK_THROWS_MATCHES(f.target.Assign(f.source, 4), DeviceError,
+                       MessageMatches(EndsWith(", in an access of \"x\"")));
   CHECK(f.target.head() == SYNCED);
 }
 

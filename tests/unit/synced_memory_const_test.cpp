@@ -80,7 +80,7 @@ TEST_CASE("a call with a write of const bytes takes none of its operands") {
   const detail::Request requests[] = {{&other, {}, Access::kOverwrite}, {&*f.memory, {}, Access::kReadWrite}};
   std::array<void*, 2> ptrs{};
   for (const Stream* const on : {static_cast<const Stream*>(nullptr), static_cast<const Stream*>(&f.a)}) {
-    CHECK_THROWS_AS(detail::Take(requests, f.device, on, ptrs), std::logic_error);
+    CHECK_THROWS_AS(detail::Take(requests, on, ptrs), std::logic_error);
     CHECK(other.head() == UNINITIALIZED);
     CHECK(f.device.Take() == Calls{});
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -150,6 +151,59 @@ TEST_CASE("a handler may put another one in its place, and look at the operand t
   });
   CHECK(memory.gpu_data() != nullptr);
   CHECK(asked == 1);
+}
+
+TEST_CASE("a handler cannot release the source of an Assign") {
+  for (const bool part : {false, true}) {
+    CAPTURE(part);
+    sim::Reset({.memory = 8192});
+    SimDevice device(0);
+    const Stream main = Stream::Main(device);
+    SyncedMemory filler(4096, device), source(4096, device, "source"), target(4096, device);
+    Fill(filler, main, 3), Fill(source, main, 7);
+    int refused = 0;
+    const WithHandler evicts([&](Device&, std::size_t) {
+      try {
+        source.Release(Side::kGpu);
+      } catch (const std::logic_error&) {
+        ++refused;
+      }
+      filler.Release(Side::kGpu);
+      return true;
+    });
+    part ? target.Assign({0, 2048}, source, 0) : target.Assign(source, 4096);
+    CHECK(refused == 1);
+    CHECK(*static_cast<const unsigned char*>(target.cpu_data()) == 7);
+    source.Release(Side::kGpu);  // nobody keeps it now
+    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+  }
+}
+
+/// It has memory once it has trimmed, and trims while another thread looks at a memory.
+class Trimmed final : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
+    if (kind == MemoryKind::kDevice && !trimmed) throw OutOfMemory("sim", bytes);
+    return next().Allocate(kind, bytes, on);
+  }
+  void Trim() override {
+    std::thread([&] { CHECK(looked_at->head() == SyncedMemory::HEAD_AT_CPU); }).join();
+    trimmed = true;
+  }
+  const SyncedMemory* looked_at = nullptr;
+  bool trimmed = false;
+};
+
+TEST_CASE("after the handler pools trim with no lock held") {
+  sim::Reset();
+  Trimmed device(std::make_unique<SimDevice>(0));
+  SyncedMemory memory(kBytes, device);
+  device.looked_at = &memory;
+  std::memset(memory.overwrite_cpu_data(), 2, kBytes);
+  const WithHandler retries([](Device&, std::size_t) { return true; });
+  CHECK(Sees(memory, Stream::Main(device)) == 2);
+  CHECK(device.trimmed);
 }
 
 }  // namespace

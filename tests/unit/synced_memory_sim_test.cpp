@@ -54,6 +54,25 @@ void Launch(const Stream& on, void* ptr, int value) {
   sim::Launch(on, {ptr}, [ptr, value] { std::memset(ptr, value, kBytes); });
 }
 
+TEST_CASE("an access that fails names its memory, if it has a label") {
+  Machine machine({.memory = 1024});
+  const Stream& on = *machine.side;
+  SyncedMemory x(kBytes, machine.device(), "x"), y(kBytes, machine.device(), "y"),
+      large(4096, machine.device(), "large");
+  std::memset(x.overwrite_cpu_data(), 7, kBytes);
+  y.overwrite_gpu_data(on);
+  CHECK_THROWS_MATCHES(large.gpu_data(on), OutOfMemory,
+                       Message("sim:0: cannot allocate 4096 bytes, in an access of \"large\""));
+  sim::BeginCapture(on, sim::CaptureMode::kRelaxed);
+  const auto refused = [](const std::string& call, const std::string& label) {
+    return Message("sim " + call + ": the stream is under graph capture, on sim:0 (900), in an access of \"" +
+                   label + '"');
+  };
+  CHECK_THROWS_MATCHES(x.gpu_data(on), StreamCaptureError, refused("MallocAsync", "x"));
+  CHECK_THROWS_MATCHES(y.Release(Side::kGpu), StreamCaptureError, refused("EventRecord", "y"));
+  sim::EndCapture(on);
+}
+
 TEST_CASE("under graph capture an access is an error, and good again afterwards") {
   Machine machine({});
   SyncedMemory memory(kBytes, machine.device());

@@ -99,17 +99,18 @@ TEST_CASE("devices of different backends share a memory by way of the host, whic
   }
 }
 
-/// Notes the kinds of copies, and fails the next one where it is told to.
+/// Notes the kinds of copies, and fails the next one, or all within devices, where it is told to.
 class Kinds final : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
   void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override {
     kinds.push_back(kind);
-    if (std::exchange(fails, false)) throw DeviceError("Copy", 1, "asked to fail");
+    if (std::exchange(fails, false) || (cut_off && kind == CopyKind::kDeviceToDevice))
+      throw DeviceError("Copy", 1, "asked to fail");
     next().Copy(kind, dst, src, bytes, on);
   }
   std::vector<CopyKind> kinds;
-  bool fails = false;
+  bool fails = false, cut_off = false;
 };
 
 TEST_CASE("of several holders the nearest is the source, and if it fails, the next one") {
@@ -135,6 +136,19 @@ TEST_CASE("of several holders the nearest is the source, and if it fails, the ne
       CHECK(second.kinds.back() == (peers && !fails ? kDeviceToDevice : kHostToDevice));
       CHECK(first.kinds == std::vector{kDeviceToHost});
     }
+}
+
+TEST_CASE("where a device's memory cannot be read directly after all, its bytes come by way of the host") {
+  using enum CopyKind;
+  sim::Reset({.devices = 2});
+  Kinds first(std::make_unique<SimDevice>(0)), second(std::make_unique<SimDevice>(1));
+  SyncedMemory memory(kBytes, first);
+  Fill(memory, Stream::Main(first), 9);
+  second.cut_off = true;
+  CHECK(Sees(memory, Stream::Main(second)) == 9);
+  CHECK(first.kinds == std::vector{kDeviceToHost});
+  CHECK(second.kinds == std::vector{kDeviceToDevice, kDeviceToDevice, kHostToDevice});
+  CHECK(memory.head() == SyncedMemory::SYNCED);
 }
 
 TEST_CASE("what is released is given back, and its bytes go where others can have them") {

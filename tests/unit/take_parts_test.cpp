@@ -38,7 +38,7 @@ struct Three {
     std::array<Request, 3> requests{};
     std::array<void*, 3> ptrs{};
     for (std::size_t i = 0; i < 3; ++i) requests[i] = {&memories[order[i]], {}, kAccesses[order[i]]};
-    Take(requests, device, on, ptrs);
+    Take(requests, on, ptrs);
   }
 };
 
@@ -108,14 +108,14 @@ TEST_CASE("An operand moves its own bytes and no others") {
   void* ptrs[2];
   SECTION("A read copies its range") {
     const Request read[] = {{&x, {2, 3}, Access::kRead}};
-    Take(read, device, &main, std::span(ptrs).first(1));
+    Take(read, &main, std::span(ptrs).first(1));
     CHECK(copies() == Calls{"to device 3 on main"});
-    Take(read, device, &main, std::span(ptrs).first(1));
+    Take(read, &main, std::span(ptrs).first(1));
     CHECK(copies().empty());
   }
   SECTION("An overwritten range is not copied, and the bytes beside it stay where they are") {
     const Request overwrite[] = {{&x, {2, 3}, Access::kOverwrite}};
-    Take(overwrite, device, &main, std::span(ptrs).first(1));
+    Take(overwrite, &main, std::span(ptrs).first(1));
     CHECK(copies().empty());
     device.Launch([ptr = ptrs[0]] { std::memset(ptr, 5, 3); });
     CHECK(Bytes(x.cpu_data(), 8) == std::vector<int>{9, 7, 5, 5, 5, 7, 7, 7});
@@ -123,7 +123,7 @@ TEST_CASE("An operand moves its own bytes and no others") {
   }
   SECTION("Neighbours that both read are one copy, and one that overwrites between them is left out") {
     const Request both[] = {{&x, {0, 4}, Access::kRead}, {&x, {4, 4}, Access::kReadWrite}};
-    Take(both, device, &main, ptrs);
+    Take(both, &main, ptrs);
     CHECK(copies().size() <= 2);
     CHECK(x.head() == Head::HEAD_AT_GPU);
   }

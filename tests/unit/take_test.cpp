@@ -41,7 +41,7 @@ struct Fixture {
   Head here() const { return on == nullptr ? Head::HEAD_AT_CPU : Head::HEAD_AT_GPU; }
   std::vector<void*> TakeAll(const std::vector<Request>& requests) {
     std::vector<void*> ptrs(requests.size());
-    Take(requests, device, on, ptrs);
+    Take(requests, on, ptrs);
     return ptrs;
   }
 };

@@ -119,10 +119,11 @@ TEST_CASE("a host that has waited to read leaves a kernel's stream among the rea
   f.Add(kOverwrite, f.a);
   f.Reach(f.BeforeHost(kRead), kRead);
   CHECK(f.BeforeHost(kRead).empty());
-  CHECK(!f.uses.HasWrite({}));
+  CHECK(!f.uses.Writer({}));
+  CHECK(f.uses.Readers({}, f.dying).size() == 1);
   f.device.Take();
   f.Add(kReadWrite, f.b);
-  CHECK(f.device.Take() == Calls{"record e2 on s1", "s2 waits for e2"});
+  CHECK(f.device.Take() == Calls{"record e3 on s1", "s2 waits for e3"});
 }
 
 TEST_CASE("a host that has waited for a copy forgets it") {

@@ -57,12 +57,13 @@ class UseList {
 
   /// What the host must wait for before its access.
   std::vector<Awaited> BeforeHost(Bytes bytes, Access access, Dying& dying) const;
+  /// The reads among that before a write.
+  std::vector<Awaited> Readers(Bytes bytes, Dying& dying) const;
   /// The host has waited: what is over and will not come again is forgotten.
   void Reached(Bytes bytes, const std::vector<Awaited>& awaited, Access access, Dying& dying);
 
   /// A stream that can still be used, of those that wrote the bytes.
   std::optional<Stream> Writer(Bytes bytes) const;
-  bool HasWrite(Bytes bytes) const noexcept;
   /// The stream of the last use of all, if it can still be used.
   std::optional<Stream> Last() const;
   bool empty() const noexcept;
@@ -83,12 +84,24 @@ class UseList {
   std::optional<std::vector<StreamHandle>> StreamsOf(const Device& device) const;
 
  private:
-  using Uses = std::vector<Use>;  ///< the write, if there is one, then the reads since, by stream
+  /// The write, if there is one, then the reads since, by stream. A copy has the room of its original, so
+  /// that a run that is cut keeps on both sides what Prepare made.
+  struct Uses : std::vector<Use> {
+    using std::vector<Use>::vector;
+    Uses() = default;
+    Uses(Uses&&) = default;
+    Uses& operator=(Uses&&) = default;
+    Uses(const Uses& other) : std::vector<Use>() {
+      reserve(other.capacity());
+      assign(other.begin(), other.end());
+    }
+    Uses& operator=(const Uses&) = delete;
+  };
 
   template <class Visit>
   void EachBefore(Bytes bytes, Access access, StreamId on, Visit visit) const;
-  std::vector<Awaited> Await(Bytes bytes, Access access, StreamId on, const Device* waiter,
-                             Dying& dying) const;
+  template <class Concerns>
+  std::vector<Awaited> Await(Bytes bytes, Access access, Dying& dying, Concerns concerns) const;
   void Order(Bytes bytes, Access access, const Stream& on, Dying& dying) const;
   void Shorten(Dying& dying) noexcept;
   Uses All() const;

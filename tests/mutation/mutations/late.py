@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What only shows where work is late, a call fails in the middle or somebody comes in between."""
+
+ADOPT = "core/memory/adopt.cpp"
+ARRIVE = "core/memory/arrival.cpp"
+ASSIGN = "core/memory/assign.cpp"
+CALL = "core/memory/call.cpp"
+IN_PLACE = "core/memory/in_place.cpp"
+USES = "core/memory/use_list.cpp"
+USES_H = "include/ferry/detail/use_list.hpp"
+GPU = "backends/gpu/gpu_device.hpp"
+
+MUTATIONS = [
+    (CALL, "      if (wait->access != Access::kRead) memory.ForgetReady();", "      ",
+     "a stream that the host has waited for is in place after a call that failed"),
+    (ADOPT, "  ForgetReady();  // the uses of one may have ended when another one's can't\n", "",
+     "a stream whose use has ended is in place after bytes could not be adopted"),
+    (USES, "return !use.writes;", "return !use.writes && false;", "the caller's bytes are read after an access returns"),
+    (ARRIVE, "if (Buffer& host = BufferOf(kHost); host.adopted()", "if (Buffer& host = cpu_; host.adopted()",
+     "the caller's bytes of a unified device are read after an access returns"),
+    (IN_PLACE, "  const Buffer& host = BufferOf(kHost);\n", "  const Buffer& host = cpu_;\n",
+     "an access is in place while the caller's bytes of a unified device are read"),
+    (ASSIGN, " || shared.kind == MemoryKind::kPinnedHost);", ");", "a unified device copies what another one has pinned"),
+    (ASSIGN, "shared.adopted() || shared.kind", "shared.kind", "a unified device copies what the caller has"),
+    (ASSIGN, "      ++memory.busy_;\n", "", "a handler releases the source of an Assign"),
+    (ASSIGN, "      --memory.busy_;\n", "", "the source of an Assign is never released again"),
+    (CALL, "        if (again) device.Trim();\n      });\n", "      });\n    if (again) device.Trim();\n",
+     "pools trim under the memories' locks"),
+    (CALL, "    if (!again) arrivals[at].memory->RethrowNamed();", "    if (!again) throw;", "an array that finds no memory is not named"),
+    (CALL, "  } catch (const DeviceError&) {\n    arrivals[at].memory->RethrowNamed();", "  } catch (const DeviceError&) {\n    throw;",
+     "the array of an access that fails is not named"),
+    (ASSIGN, "} catch (const DeviceError&) {\n  RethrowNamed();", "} catch (const DeviceError&) {\n  throw;",
+     "the array of an Assign that fails is not named"),
+    (ADOPT, "} catch (const DeviceError&) {\n  RethrowNamed();", "} catch (const DeviceError&) {\n  throw;",
+     "the array of a Release that fails is not named"),
+    (USES_H, "      reserve(other.capacity());\n", "", "a run that is cut loses its room"),
+    (GPU, "    if (error == Runtime::kSuccess) error = Runtime::EventSynchronize(Queues<Runtime>::Native(event));\n", "",
+     "the host does not see what it has asked for"),
+    (ARRIVE, "      if (!direct) throw;\n      return BringFrom(source, false, bytes, arrival, dying);\n", "      throw;\n",
+     "a device that cannot be read directly after all is lost"),
+]
