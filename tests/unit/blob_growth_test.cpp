@@ -61,5 +61,32 @@ TEST_CASE("a blob that grows happens, or leaves all as it was, whichever allocat
   }
 }
 
+TEST_CASE("a blob whose memory was made smaller grows, or leaves it so, whichever allocation fails") {
+  bool failed = true;
+  for (long nth = 1; failed; ++nth) {
+    CAPTURE(nth);
+    sim::Reset();
+    const auto device = MakeShielded(true);
+    Blob<float> blob({9}, *device);
+    Fill(blob);
+    blob.gpu_data();
+    blob.data()->Resize(4 * sizeof(float));
+    blob.Slice(1, 1).mutable_gpu_data();
+    allocations = 0;
+    fails_at = nth;
+    try {
+      const InFerry in_ferry;
+      blob.Reshape({8});
+      failed = allocations >= nth;
+      fails_at = 0;
+    } catch (const std::bad_alloc&) {
+      fails_at = 0;
+      CHECK(blob.data()->size() == 4 * sizeof(float));
+      blob.Reshape({8});
+    }
+    CHECK(Data(blob) == std::vector<float>{1, 2, 3, 4, 0, 0, 0, 0});
+  }
+}
+
 }  // namespace
 }  // namespace ferry::testing

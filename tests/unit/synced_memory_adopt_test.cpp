@@ -86,6 +86,17 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("the caller's bytes have been read when an access returns, though their copy has no event") {
+  Fixture f;
+  f.memory->set_cpu_data(f.mine.data());
+  f.device.FailAt(3);  // after the allocation and the copy
+  f.memory->Prefetch(Side::kGpu, f.a);
+  const void* const gpu = f.memory->gpu_data(f.a);
+  f.mine.fill(77);
+  f.device.RunAll();
+  CHECK(Bytes(gpu, 4) == std::vector{1, 2, 3, 4});
+}
+
 TEST_CASE("the next set_cpu_data gives the bytes back when it returns") {
   Fixture f;
   f.memory->set_cpu_data(f.mine.data());

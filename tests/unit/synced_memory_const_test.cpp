@@ -102,6 +102,9 @@ TEST_CASE("const bytes are assigned from, and not to") {
   Fixture f;
   SyncedMemory other(4, f.device);
   CHECK_THROWS_MATCHES(f.memory->Assign(other, 4), std::logic_error, Message(Refused("Assign", 0, 4)));
+  CHECK_THROWS_MATCHES(f.memory->Assign({1, 2}, other, 0), std::logic_error,
+                       Message(Refused("Assign", 1, 3)));
+  CHECK(Bytes(f.memory->cpu_data(), 4) == std::vector{1, 2, 3, 4});
   CHECK(f.memory->size() == 4);
   other.Assign(*f.memory, 4);
   CHECK(Bytes(other.cpu_data(), 4) == std::vector{1, 2, 3, 4});

@@ -151,6 +151,18 @@ TEST_CASE("where a device's memory cannot be read directly after all, its bytes 
   CHECK(memory.head() == SyncedMemory::SYNCED);
 }
 
+TEST_CASE("a memory is on 31 devices at most, and one more is refused before anything has changed") {
+  sim::Reset({.devices = 32});
+  std::vector<std::unique_ptr<SimDevice>> devices;
+  for (int i = 0; i < 32; ++i) devices.push_back(std::make_unique<SimDevice>(i));
+  SyncedMemory memory(kBytes, *devices[0], "weights");
+  for (int i = 0; i < 31; ++i) Fill(memory, Stream::Main(*devices[static_cast<std::size_t>(i)]), i);
+  CHECK_THROWS_MATCHES(memory.gpu_data(Stream::Main(*devices[31])), std::length_error,
+                       Message("SyncedMemory: \"weights\" is on 31 devices already, which is the most"));
+  CHECK(memory.head() == SyncedMemory::HEAD_AT_GPU);
+  for (const std::size_t i : {0U, 30U}) CHECK(Sees(memory, Stream::Main(*devices[i])) == 30);
+}
+
 TEST_CASE("what is released is given back, and its bytes go where others can have them") {
   for (const bool host : {true, false}) {
     Devices devices;

@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 
+#include "ferry/detail/in_place.hpp"
 #include "ferry/synced_memory.hpp"
 #include "ferry/trace.hpp"
 #include "synced_memory_device.hpp"
@@ -52,6 +53,28 @@ TEST_CASE("Resize to the same size leaves all that is in place there") {
   read.Resize(4), written.Resize(4);
   read.cpu_data(), read.gpu_data(stream), written.mutable_gpu_data(stream);
   CHECK(slow.count() == 0);
+}
+
+/// Whether a reader finds the bytes by a look at the memory's words.
+bool InWords(const SyncedMemory& memory, const Stream& on) {
+  bool there = true;
+  detail::InPlace(memory).OnGpu<Access::kRead>(on, [&]() -> void* { return there = false, nullptr; });
+  return there;
+}
+
+TEST_CASE("the two streams that read last are in place by the memory's words") {
+  LogDevice device;
+  const Stream a(device), b(device), c(device);
+  SyncedMemory memory(4, device);
+  memory.overwrite_cpu_data();
+  memory.gpu_data(a), memory.gpu_data(b);
+  CHECK((InWords(memory, a) && InWords(memory, b)));
+  memory.gpu_data(c);
+  CHECK((!InWords(memory, a) && InWords(memory, b) && InWords(memory, c)));
+  device.Take();
+  memory.gpu_data(a);
+  CHECK(device.Take().empty());
+  CHECK((InWords(memory, a) && !InWords(memory, b) && InWords(memory, c)));
 }
 
 }  // namespace

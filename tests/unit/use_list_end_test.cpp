@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How the uses of a buffer end where streams can't simply wait.
 #include <catch2/catch_test_macros.hpp>
+#include <exception>
 #include <memory>
+#include <new>
 #include <string>
+#include <utility>
 
 #include "ferry/error.hpp"
 #include "ferry/forwarding_device.hpp"
@@ -61,6 +64,51 @@ TEST_CASE("a use on a stream under capture is left, though the driver fails when
   CHECK_FALSE(uses.TryEndBefore(on));
   CHECK_FALSE(uses.TryEndBeforeHost());
   CHECK_FALSE(uses.empty());
+}
+
+TEST_CASE("a copy that can't be ordered is waited for alone, without what is queued behind it") {
+  UseFixture f;
+  f.AddCopy(kOverwrite, f.a);
+  f.device.Take();
+  f.device.FailAt(1);
+  CHECK(f.uses.TryEndBefore(f.b));
+  CHECK(f.device.Take() == Calls{"s2 waits for e1", "host waits for e1"});
+}
+
+/// It records no event; its driver refuses the first waits for a stream, and then answers.
+class Refusing final : public ForwardingDevice {
+ public:
+  Refusing(std::exception_ptr record, int refusals)
+      : ForwardingDevice(std::make_unique<LogDevice>()), record_(std::move(record)), refusals_(refusals) {}
+  EventHandle Record(StreamHandle) override { std::rethrow_exception(record_); }
+  void Synchronize(StreamHandle on) override {
+    if (refusals_-- > 0) throw DeviceError("Synchronize", 2, "no answer");
+    ForwardingDevice::Synchronize(on);
+    ++waits_;
+  }
+  int waits() const { return waits_; }
+
+ private:
+  std::exception_ptr record_;
+  int refusals_, waits_ = 0;
+};
+
+TEST_CASE("a driver that refuses once is asked again; when it refuses twice, work that it captures is left") {
+  const std::exception_ptr errors[] = {
+      std::make_exception_ptr(StreamCaptureError("Record", 1, "under capture")),
+      std::make_exception_ptr(std::bad_alloc())};
+  for (const std::exception_ptr& error : errors)
+    for (const int refusals : {1, 2}) {
+      Refusing device(error, refusals);
+      const Stream lent = Stream::Borrow(device, StreamHandle{77});
+      UseList uses;
+      Dying dying;
+      uses.Prepare({}, kOverwrite, lent, dying);
+      uses.Note({}, kOverwrite, lent, dying);
+      const bool captured = error == errors[0], answers = refusals == 1;
+      CHECK(uses.TryEndBeforeHost() == (answers || !captured));
+      CHECK(device.waits() == (answers ? 1 : 0));
+    }
 }
 
 }  // namespace
