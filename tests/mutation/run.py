@@ -4,7 +4,8 @@
 
     tests/mutation/run.py [TEXT]      only those whose file or fault has TEXT in it
 
-Those of backends/cuda and backends/hip need the vendor's headers.
+Those of backends/cuda and backends/hip need the vendor's headers, those of arrays, blobs and kernels Kokkos,
+OpenBLAS and protobuf.
 
 Each mutation is made in a copy of the tree; then tests are built and run, the quick ones first, until one
 fails. A build that fails catches it too: the protocol's table is a static_assert. Exits with 1 if one survives.
@@ -27,8 +28,10 @@ TESTS = [("unit_ranges", 1), ("unit_memory", 1), ("unit_gpu", 1), ("property_par
          ("property_operands", 0.05), ("property_thread", 0.2), ("property_exhaustive", 0.005), ("property_pool", 1), ("unit_device", 1),
          ("unit_sim", 1), ("unit_stray_access", 1), ("unit_kernels", 1), ("property_walk", 4), ("property_exhaustive", 0.2),
          ("race_property_thread", 0.2)]
-# For blobs and messages, which no other test has.
-BLOB_TESTS = [("unit_proto", 1)]
+# For arrays, blobs, messages and kernels, which no other test has.
+BLOB_TESTS = [("unit_proto", 1), ("unit_operands", 1), ("unit_blob_allocation", 1)]
+BLOB = re.compile(r"core/(blob|proto|kernels(?!/gpu|/float_dot))/|core/memory/(array|operand)\.cpp|"
+                  r"include/ferry/(array|blob|kernels|kokkos|operand|place|shape|detail/(kokkos/.*|message))\.hpp")
 # For a vendor's backend: with the vendor's functions made of the simulated GPU.
 VENDORS = ["cuda", "hip"]
 MACHINES = ["", "unified", "without_pools"]
@@ -39,7 +42,7 @@ def part_of(file):
     """The part of the tree that has its own tests."""
     if found := re.match(r"backends/(cuda|hip)/", file):
         return found[1]
-    return "blob" if re.match(r"core/(blob|proto)/|include/ferry/(blob|shape|detail/message)\.hpp", file) else "core"
+    return "blob" if BLOB.match(file) else "core"
 
 
 def runs(part):

@@ -3,6 +3,8 @@
 
 BLOB = "core/blob/blob.cpp"
 BLOB_H = "include/ferry/blob.hpp"
+MATH = "core/blob/blob_math.cpp"
+RESHAPING = "core/blob/reshaping.cpp"
 MESSAGE = "core/blob/message.cpp"
 MESSAGE_H = "include/ferry/detail/message.hpp"
 SHAPE = "core/blob/shape.cpp"
@@ -14,9 +16,9 @@ PROTO = "core/proto/proto.cpp"
 
 MUTATIONS = [
     # Adopted elements, and blobs that are moved from.
-    (BLOB, "if (data_->Owns(ptr) || diff_->Owns(ptr))", "if (data_->Owns(ptr))",
+    (BLOB, "if (data()->Owns(ptr) || diff()->Owns(ptr))", "if (data()->Owns(ptr))",
      "a blob takes its own diff for its data"),
-    (BLOB, "if (data_->Owns(ptr) || diff_->Owns(ptr))", "if (diff_->Owns(ptr))",
+    (BLOB, "if (data()->Owns(ptr) || diff()->Owns(ptr))", "if (diff()->Owns(ptr))",
      "a blob departs from storage that it still uses"),
     (BLOB_H, "Blob(Blob&& other) noexcept : device_(other.device_) {", "Blob(Blob&& other) noexcept {",
      "a blob that was moved from has lost its device"),
@@ -27,6 +29,27 @@ MUTATIONS = [
      "five axes are taken for four"),
     (SHAPE, '(bound == Bound::kInside ? " - 1" : "")', '(bound == Bound::kInside ? "" : " - 1")',
      "an error allows an index that it refuses"),
+
+    # Slices, and storage that others share.
+    (BLOB, "|| count > shape_[0] - first)", "|| first + count > shape_[0])", "a slice of a count that wraps lies within the axis"),
+    (BLOB, "  slice.diff_ = diff_.template SliceAs<T>(first * row, count * row);\n", "  slice.diff_ = diff_.template SliceAs<T>(0, count * row);\n",
+     "each slice has the first one's diff"),
+    (BLOB, "array->memory_.use_count() != 1 && array->count_ >= count() &&", "array->count_ >= count() &&",
+     "what a blob has alone stays as long as it was"),
+    (BLOB, "  const bool whole = data_.first_ == 0 && data()->size() == bytes();", "  const bool whole = true;",
+     "a slice that is given bytes gives them to all"),
+    (RESHAPING, "const bool spare = room == Room::kExact && !lacks && change.sole() &&", "const bool spare = room == Room::kExact && !lacks &&",
+     "ShrinkToFit departs from storage that others share"),
+    (RESHAPING, "old->capacity() < first || old->capacity() - first < after;", "old->capacity() < after;", "a slice grows beyond its storage"),
+    (RESHAPING, "    change.keep = std::min({change.size, first + before, first + after});\n", "    change.keep = std::min(first + before, first + after);\n",
+     "a blob whose memory was made smaller keeps what is not there"),
+    (RESHAPING, "    if (kept < first + after) old->PrepareGrowth(kept);\n", "", "a Reshape that cannot fail allocates"),
+    (RESHAPING, "    if (change.fresh == nullptr) change.storage.memory->Resize(change.size);\n", "    (void)change;\n", "a Reshape that failed has grown the memory"),
+    (RESHAPING, "      memory.Resize(change.keep);  // what", "      // what", "elements that a Reshape cut off come back"),
+    (RESHAPING, "      memory.Resize(std::max(memory.size(), change.first() + after_));\n    }\n  }", "      memory.Resize(change.first() + after_);\n    }\n  }",
+     "a slice that becomes smaller cuts off the others' elements"),
+    (MATH, "  if (Untouched(diff)) return;\n", "", "Update subtracts a diff that nobody wrote"),
+    (MATH, "PlaceFor(Untouched(data) ? diff : data, on)", "PlaceFor(data, on)", "Update of data that nobody wrote leaves the diff's side"),
 
     # Messages of any package.
     (MESSAGE_H, "message.has_height() || message.has_width()", "message.has_height()",
@@ -66,6 +89,8 @@ MUTATIONS = [
     (KIND, "!Fits(*known, field.second)", "false", "a field of another kind is overlooked"),
     (KIND, "wire == kBytes && field.is_packable()", "false", "packed numbers are taken for another kind"),
     (KIND, "!any && !outline.fields().empty()", "false", "a message without a field of ours is read"),
-    (BLOB, "shape_ == source.shape_ && count_ == source.count_", "shape_ == source.shape_",
+    (BLOB, "shape_ == source.shape_ && HasShape() == source.HasShape()", "shape_ == source.shape_",
      "a blob without a shape copies from one of no axes"),
+    (BLOB, "if (fits) return array(part).memory_", "if (fits && from.first_ == 0 && array(part).first_ == 0) return array(part).memory_->Assign(*from.memory_, bytes());\n"
+     "  if (fits) return array(part).memory_", "a copy into a part of shared storage cuts the rest off"),
 ]

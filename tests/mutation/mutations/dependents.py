@@ -7,6 +7,7 @@ DEVICES = "core/device/device.cpp"
 STREAM = "core/device/stream.cpp"
 MEMORY = "core/memory/synced_memory.cpp"
 ADOPT = "core/memory/adopt.cpp"
+ASSIGN = "core/memory/assign.cpp"
 ARRIVE = "core/memory/arrival.cpp"
 CALL = "core/memory/call.cpp"
 GPU = "backends/gpu/gpu_device.hpp"
@@ -20,6 +21,10 @@ MUTATIONS = [
     (CHOOSE, "  const std::lock_guard lock(mutex_);\n", "", "two threads make two devices of one name"),
     (CHOOSE, "devices_[found.backend.name + (':' + std::to_string(found.index))]", "devices_[std::string(name)]",
      "a device has one for each spelling of its name"),
+    (CHOOSE, " || index < 0) return", ") return", "a device may have a negative number"),
+    (CHOOSE, " || end != digits.data() + digits.size()", "", "what follows a device's number is overlooked"),
+    (CHOOSE, "  if (*index >= count)\n", "  if (*index > count)\n", "the device behind the last one is made"),
+    (CHOOSE, "wanted != nullptr && *wanted != '\\0'", "wanted != nullptr", "an empty FERRY_DEVICE names a device"),
 
     # What refers to a device.
     (DEVICES, "Device::~Device() { detail::Dependents::Of(serial_).Close(); }", "Device::~Device() {}", "a device that has gone is used"),
@@ -31,6 +36,10 @@ MUTATIONS = [
     (DEPENDENTS, "here->named_ = here->reported_ = false;", "here->named_ = false;", "the second device of a number is not reported"),
     (DEPENDENTS, "  if (label.next != nullptr) label.next->previous = label.previous;\n", "",
      "a label stays on its list"),
+    (DEPENDENTS, "  (label.previous != nullptr ? label.previous->next : labels_) = label.next;\n", "  if (label.previous == nullptr) labels_ = label.next;\n",
+     "a label behind others stays on its list"),
+    (DEPENDENTS, "  if (labels_ != nullptr) labels_->previous = &label;\n", "", "a label that goes takes those before it along"),
+    (DEPENDENTS, " || name.substr(0, name.find(':')) != backend) continue;", ") continue;", "what is on one backend's devices keeps the machine of another's"),
     (DEPENDENTS, "label != nullptr && alive.shown < kShown;", "label != nullptr || kShown == 0;", "an error lists all labels there are"),
     (STREAM, "dependents.gone() ? dependents.Report(Dependent::kEvent)", "false ? dependents.Report(Dependent::kEvent)",
      "an event is given back to a device that has gone"),
@@ -65,6 +74,7 @@ MUTATIONS = [
     (CALL, "    if (arrival.access != Access::kRead) arrival.memory->RequireMutable(", "    arrival.memory->RequireMutable(",
      "const bytes cannot be read"),
     (MEMORY, "    RequireMutable({}, \"a Resize that adds bytes to the end\");\n", "", "const bytes are zeroed"),
-    (MEMORY, "  RequireMutable({}, \"Assign\");\n", "", "an Assign to const bytes drops them"),
+    (ASSIGN, "  RequireMutable({}, \"Assign\");\n", "", "an Assign to const bytes drops them"),
+    (ASSIGN, "  RequireMutable(here, \"Assign\");\n", "", "an Assign to a part of const bytes drops them"),
     (MEMORY, "  buffer.constant = false;\n", "", "a memory stays constant without its const bytes"),
 ]
