@@ -6,6 +6,7 @@ ARRIVE_H = "core/memory/arrival.hpp"
 IN_PLACE = "core/memory/in_place.cpp"
 WORDS = "include/ferry/detail/ready_words.hpp"
 CALL = "core/memory/call.cpp"
+USES = "core/memory/use_list.cpp"
 TAKE = "core/memory/take.cpp"
 OPERAND = "core/memory/operand.cpp"
 
@@ -17,11 +18,10 @@ MUTATIONS = [
     (ARRIVE, "  holders_.Isolate(arrival.bytes);\n", "", "an access of a part changes who holds the rest"),
     (ARRIVE, "return HostMust(here, arrival.bytes, arrival.access, dying);", "return std::nullopt;",
      "the host waits for nobody"),
-    (ARRIVE, "if (cpu_.adopted() && &here != &cpu_ &&", "if (false &&",
+    (ARRIVE, "host.adopted() && &here != &host)", "host.adopted() && false)",
      "gpu_data returns before the caller's bytes have been read"),
-    (ARRIVE, " && !cpu_.uses.HasWrite(arrival.bytes))", ")",
-     "a gpu access waits for a copy home to the caller's bytes"),
-    (ARRIVE, "if (cpu_.adopted() && &here", "if (&here", "a gpu access waits on the host for a copy of our own bytes"),
+    (USES, "return !use.writes; }", "return true; }", "a gpu access waits for a copy home to the caller's bytes"),
+    (ARRIVE, "host = BufferOf(kHost); host.adopted() && &here", "host = BufferOf(kHost); &here", "a gpu access waits on the host for a copy of our own bytes"),
     (ARRIVE, "  if (auto wait = HostMustFor(*arrival.on, here, arrival.bytes, arrival.access, dying)) return wait;\n", "",
      "a device shares a buffer with one of another backend, and waits for nothing there"),
     (ARRIVE, "  here.uses.Prepare(arrival.bytes, arrival.access, *arrival.on, dying);\n", "",
@@ -38,8 +38,8 @@ MUTATIONS = [
     (ARRIVE, "run.last = bytes.last, holders &= of;", "run.last = bytes.last, holders |= of;",
      "the next source need not have all bytes"),
     (ARRIVE, "    if (!there && !skipped) at = run.first;", "   ", "bytes that go by way of the host stay there"),
-    (ARRIVE, "if (holders == 0 || source == kHost) throw;", "throw;", "a source that fails fails the access"),
-    (ARRIVE, "if (holders == 0 || source == kHost) throw;", "if (holders == 0) throw;",
+    (ARRIVE, "      if (source == kHost) throw;\n", "      throw;\n", "a source that fails fails the access"),
+    (ARRIVE, "      if (source == kHost) throw;\n", "",
      "where the host's bytes can't be copied a device's are copied over them"),
     (ARRIVE, "      holders &= ~SharersOf(source);\n", "      holders &= ~Only(source);\n",
      "a source that failed is asked again by the name of who shares its buffer"),
@@ -47,9 +47,9 @@ MUTATIONS = [
      "the host counts as a device that can be reached"),
     (ARRIVE, "    if (Reaches(DeviceOf(space), DeviceOf(first(rest)))) return first(rest);\n", "",
      "bytes of a peer go by way of the host"),
-    (ARRIVE, "(source == kHost || Reaches(DeviceOf(arrival.space), *src.device))", "true",
+    (ARRIVE, "return source == kHost || Reaches(", "return true || Reaches(",
      "a copy reads a device that it cannot reach"),
-    (ARRIVE, "  const bool to_host = &BufferOf(arrival.space) == &BufferOf(kHost);", "  const bool to_host = arrival.space == kHost;",
+    (ARRIVE, "  if (&to == &BufferOf(kHost)) return false;", "  if (arrival.space == kHost) return false;",
      "a unified device reads one that it cannot reach"),
     (ARRIVE, "    holders_.Isolate(bytes);\n    ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(arrival.space); });\n    return",
      "    ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(arrival.space); });\n    return",
@@ -132,7 +132,7 @@ MUTATIONS = [
     (IN_PLACE, " && Next(holders, Only(*space), access).next == holders;", ";", "a write is in place where others have the bytes, too"),
     (IN_PLACE, "  if (access != Access::kRead && AnyBuffer([](const Buffer& buffer) { return buffer.constant; }))\n    return nullptr;\n", "",
      "const bytes are in place for a write by the maps"),
-    (IN_PLACE, "  if (cpu_.adopted() && &here != &cpu_ && !cpu_.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;\n", "",
+    (IN_PLACE, "  if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;\n", "",
      "the caller's bytes are in place while they are read"),
     (IN_PLACE, "{bytes.first, std::min(bytes.last, size_)}, stays", "{bytes.first, bytes.first + 1}, stays",
      "who has the first byte has all in place"),
@@ -156,10 +156,9 @@ MUTATIONS = [
     (IN_PLACE, "  for (auto& ready : gpu_ready_) ready = StreamId::kNone;\n", "", "the readers' fast path is never forgotten"),
 
     # All or none.
-    (CALL, "      if (auto wait = arrivals[at].memory->Prepare(arrivals[at], dying)) return wait;\n",
-     "      if (auto wait = arrivals[at].memory->Prepare(arrivals[at], dying)) return wait;\n"
-     "      else arrivals[at].memory->Commit(arrivals[at], dying);\n", "operands are taken one by one"),
-    (CALL, "wait->access, dying);\n    } catch", "wait->access, dying);\n      break;\n    } catch",
+    (CALL, "      if (!wait) continue;\n", "      if (!wait) {\n        memory.Commit(arrivals[at], dying);\n        continue;\n      }\n",
+     "operands are taken one by one"),
+    (CALL, "wait->access, dying);\n      return false;\n", "wait->access, dying);\n      return true;\n",
      "a host arrival looks once at what it must wait for"),
     (CALL, "      if (std::exchange(last, arrival.memory) != arrival.memory) work", "      if (last == nullptr || true) work",
      "a memory of two operands is locked twice"),
@@ -170,13 +169,13 @@ MUTATIONS = [
      "an operand may be released while its call waits"),
     (CALL, "--arrival.memory->busy_;", "(void)arrival.memory->busy_;", "what was an operand is one for ever"),
     (CALL, "if (asked++ < kMostAsked)", "if (true)", "a handler that says true for ever is asked for ever"),
-    (CALL, "locks.Without([&] { again = AskForMemory(device, error.bytes()); });", "again = AskForMemory(device, error.bytes());",
+    (CALL, "locks.Without([&] {\n        again", "std::invoke([&] {\n        again",
      "a handler is asked with the memory's lock held"),
     (CALL, "    handler = Handler::instance().current;\n  }\n  return handler && handler(device, bytes);",
      "    handler = Handler::instance().current;\n    return handler && handler(device, bytes);\n  }",
      "a handler is asked with the handler's lock held"),
-    (CALL, "      device.Trim();\n", "", "what a handler frees stays in the pool"),
-    (CALL, "      if (!again) throw;\n", "", "a handler that says false is asked again"),
+    (CALL, "        if (again) device.Trim();\n", "", "what a handler frees stays in the pool"),
+    (CALL, "    if (!again) arrivals[at].memory->RethrowNamed();\n", "", "a handler that says false is asked again"),
 
     # Operands.
     (TAKE, "  std::sort(arrivals.begin(), arrivals.end(),\n", "  if (arrivals.empty()) std::sort(arrivals.begin(), arrivals.end(),\n",
@@ -185,8 +184,8 @@ MUTATIONS = [
      "an operand in place is told when another one is not"),
     (TAKE, "first > size || ", "", "an operand may begin behind its memory's end"),
     (TAKE, "bytes > size - first))", "bytes > size))", "an operand may end behind its memory's end"),
-    (TAKE, "if (reads || same || x.last", "if (same || x.last", "reads may not overlap"),
-    (TAKE, "if (reads || same || x.last", "if (reads || x.last", "operands may not have the same bytes"),
+    (TAKE, "if (reads || x == y || x.last", "if (x == y || x.last", "reads may not overlap"),
+    (TAKE, "if (reads || x == y || x.last", "if (reads || x.last", "operands may not have the same bytes"),
     (TAKE, "a.access == Access::kRead && b.access == Access::kRead", "a.access == Access::kRead || b.access == Access::kRead",
      "a read may overlap a write"),
     (TAKE, "x.last <= y.first || y.last <= x.first", "x.last < y.first || y.last < x.first", "ranges that touch overlap"),
