@@ -30,7 +30,7 @@ void* SyncedMemory::InPlace(Access access, const Stream* on, Bytes bytes) const 
   const std::lock_guard lock(mutex_);
   const auto space = on == nullptr ? kHost : FindSpace(on->device());
   if (!space) return nullptr;
-  Buffer& here = BufferOf(*space);
+  const Buffer& here = BufferOf(*space);
   if (here.ptr == nullptr || bytes.first >= size_ || bytes.empty()) return nullptr;
   const auto stays = [&](Bytes, Spaces holders) {
     return (holders & Only(*space)) != 0 && Next(holders, Only(*space), access).next == holders;
