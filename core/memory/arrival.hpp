@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/memory/range_map_nodes.hpp"
+#include "core/memory/runs.hpp"
 #include "ferry/synced_memory.hpp"
 
 namespace ferry::detail {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/device/name.hpp"
-#include "core/memory/range_map_nodes.hpp"
+#include "core/memory/runs.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -40,28 +40,18 @@ auto Read(Uses& uses, StreamId on) noexcept {
 
 }  // namespace
 
-std::optional<Event> Use::PointAfter(Dying& dying) const {
-  if (point) return point;
-  auto stream = on.Alive();
-  if (!stream) return on.LastPoint();
-  Event after(*stream);
-  Dismiss(std::move(*stream), dying);
-  return after;
-}
-
 bool UseList::Covers(Bytes bytes, Access access, StreamId on) const noexcept {
   return uses_.Each(bytes, [&](Bytes, const Uses& uses) {
-    const Use* const write = Write(uses);
-    const bool writes = write != nullptr && write->on.id() == on && !write->point;
-    if (access != Access::kRead) return writes && uses.size() == 1;
+    if (access != Access::kRead) return uses.sole() == on;
+    if (uses.lazy() == on) return true;
     const Use* const read = Read(uses, on);
-    return writes || (read != nullptr && !read->point);
+    return read != nullptr && !read->point;
   });
 }
 
 bool UseList::Quiet(Bytes bytes, Access access) const noexcept {
   return uses_.Each(bytes, [&](Bytes, const Uses& uses) {
-    return access == Access::kRead ? Write(uses) == nullptr : uses.empty();
+    return access == Access::kRead ? !uses.has_write() : uses.empty();
   });
 }
 
@@ -154,17 +144,16 @@ std::uint64_t UseList::Note(Bytes bytes, Access access, const Stream& on, Dying&
   const StreamNote note(on);
   if (access != Access::kRead) {
     bool first = true;
-    uses_.Each(bytes, [&](Bytes, Uses& uses) {
+    Change(bytes, [&](std::vector<Use>& uses) {
       for (const Use& use : uses) Dismiss(use.on, dying);
       uses.clear();
       if (std::exchange(first, false)) uses.push_back(Use{note, true, std::nullopt, serial_ + 1});
-      return true;
     });
     uses_.Unite(bytes);
     return ++serial_;
   }
   const std::uint64_t again = ++serial_, fresh = ++serial_;
-  uses_.Each(bytes, [&](Bytes, Uses& uses) {
+  Change(bytes, [&](std::vector<Use>& uses) {
     Use* use = Write(uses);
     if (use == nullptr || use->on.id() != note.id() || use->point) use = Read(uses, note.id());
     if (use == nullptr) {
@@ -173,16 +162,14 @@ std::uint64_t UseList::Note(Bytes bytes, Access access, const Stream& on, Dying&
       use->point.reset();
       use->serial = again;
     }
-    return true;
   });
   return fresh;
 }
 
 void UseList::SetPoint(Bytes bytes, std::uint64_t serial, const Event& point) noexcept {
-  uses_.Each(bytes, [&](Bytes, Uses& uses) {
+  Change(bytes, [&](std::vector<Use>& uses) {
     for (Use& use : uses)
       if (use.serial == serial) use.point = point;
-    return true;
   });
 }
 
@@ -190,7 +177,9 @@ void UseList::Settle(Bytes bytes, Dying& dying) noexcept {
   uses_.Join(bytes, [](Uses& left, const Uses& right) {
     const auto same = [](const Use& a, const Use& b) { return SameWork(a, b) && a.writes == b.writes; };
     if (!std::equal(left.begin(), left.end(), right.begin(), right.end(), same)) return false;
-    for (std::size_t i = 0; i < left.size(); ++i) left[i].serial = std::max(left[i].serial, right[i].serial);
+    left.Change([from = right.begin()](std::vector<Use>& to) mutable {
+      for (Use& use : to) use.serial = std::max(use.serial, from++->serial);
+    });
     return true;
   });
   std::size_t most = uses_.runs();
@@ -205,22 +194,23 @@ void UseList::Settle(Bytes bytes, Dying& dying) noexcept {
 /// them.
 void UseList::Shorten(Dying& dying) noexcept {
   std::size_t most = 0;
-  uses_.Each({}, [&](Bytes, Uses& uses) {
+  Change({}, [&](std::vector<Use>& uses) {
     std::erase_if(uses, [&](const Use& use) {
       const bool over = use.point ? use.point->device().Reached(use.point->handle()) : use.on.Over();
       if (over) Dismiss(use.on, dying);
       return over;
     });
     most = std::max(most, uses.size());
-    return true;
   });
-  uses_.Join({}, [](Uses& left, Uses& right) {
+  uses_.Join({}, [](Uses& left, const Uses& right) {
     const auto joins = [](const Use& a, const Use& b) {
       return a.on.id() == b.on.id() && a.writes == b.writes && a.point.has_value() == b.point.has_value();
     };
     if (!std::equal(left.begin(), left.end(), right.begin(), right.end(), joins)) return false;
-    for (std::size_t i = 0; i < left.size(); ++i)
-      if (left[i].serial < right[i].serial) left[i] = std::move(right[i]);
+    left.Change([from = right.begin()](std::vector<Use>& to) mutable {
+      for (Use& use : to)
+        if (const Use& other = *from++; use.serial < other.serial) use = other;
+    });
     return true;
   });
   bound_ = 2 * std::max({kFew / 2, uses_.runs(), most});
@@ -234,7 +224,7 @@ void UseList::Reached(Bytes bytes, const std::vector<Awaited>& awaited, Access a
     });
   };
   uses_.Isolate(bytes);
-  uses_.Each(bytes, [&](Bytes, Uses& uses) {
+  Change(bytes, [&](std::vector<Use>& uses) {
     std::erase_if(uses, [&](const Use& use) {
       if (!reached(use) || (access == Access::kRead && !(use.writes && (use.point || use.on.Over()))))
         return false;
@@ -246,7 +236,6 @@ void UseList::Reached(Bytes bytes, const std::vector<Awaited>& awaited, Access a
       const auto place = std::lower_bound(uses.begin() + 1, uses.end(), uses.front(), Before);
       std::rotate(uses.begin(), uses.begin() + 1, place);
     }
-    return true;
   });
   Settle(bytes, dying);
 }
@@ -282,17 +271,16 @@ void UseList::Forget(const Stream& on) {
                  [&](Bytes, const Uses& uses) { return std::none_of(uses.begin(), uses.end(), concerns); }))
     return;
   const StreamNote ended{Event(on)};
-  uses_.Each({}, [&](Bytes, Uses& uses) {
+  Change({}, [&](std::vector<Use>& uses) {
     for (Use& use : uses)
       if (concerns(use)) use.on = ended;
     std::sort(uses.begin() + (Write(uses) != nullptr ? 1 : 0), uses.end(), Before);
-    return true;
   });
 }
 
 /// Each piece of work once.
-UseList::Uses UseList::All() const {
-  Uses all;
+std::vector<Use> UseList::All() const {
+  std::vector<Use> all;
   EachBefore({}, Access::kReadWrite, StreamId::kHost, [&](const Use& use) { all.push_back(use); });
   return all;
 }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/device/name.hpp"
-#include "core/memory/range_map_nodes.hpp"
+#include "core/memory/runs.hpp"
 #include "ferry/detail/use_list.hpp"
 #include "ferry/error.hpp"
 
@@ -53,11 +53,11 @@ template <class Wait>
 bool UseList::TryEnd(Wait wait) noexcept {
   const auto ended = [&](const Use& use) { return Ended(use, wait); };
   try {
-    Uses left = All();
+    std::vector<Use> left = All();
     std::erase_if(left, ended);
-    uses_.Reset(std::move(left));
+    uses_.Reset(Uses(std::move(left)));
   } catch (const std::bad_alloc&) {  // one by one then
-    uses_.Each({}, [&](Bytes, Uses& uses) { return std::erase_if(uses, ended), true; });
+    Change({}, [&](std::vector<Use>& uses) { std::erase_if(uses, ended); });
   }
   return empty();
 }

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/memory/range_map_nodes.hpp"
+#include "core/memory/runs.hpp"
 
 namespace ferry::detail {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/memory/range_map_nodes.hpp"
+#include "core/memory/runs.hpp"
 #include "ferry/detail/use_list.hpp"
 #include "synced_memory_device.hpp"
 

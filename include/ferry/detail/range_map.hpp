@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -20,10 +19,10 @@ struct Bytes {
   friend bool operator==(const Bytes&, const Bytes&) = default;
 };
 
-/// The runs of a RangeMap behind the first one, by their first byte: a std::map. What makes, changes or ends
-/// a RangeMap includes core/memory/range_map_nodes.hpp; who has a SyncedMemory need not read <map>.
+/// The runs of a RangeMap that has several. What makes, changes or ends a RangeMap includes
+/// core/memory/runs.hpp; who has a SyncedMemory need not read it.
 template <class Value>
-struct RangeMapNodes;
+class Runs;
 
 /// A value for every byte there can be, kept as runs of bytes that have the same one. A map of one run, which
 /// is the usual one, allocates nothing. Not thread-safe.
@@ -39,19 +38,23 @@ class RangeMap {
   ~RangeMap();
 
   /// One run from byte 0 to the end.
-  bool whole() const noexcept { return rest_ == nullptr || rest_->empty(); }
-  std::size_t runs() const noexcept { return 1 + (rest_ == nullptr ? 0 : rest_->size()); }
+  bool whole() const noexcept { return runs_ == nullptr; }
+  std::size_t runs() const noexcept { return whole() ? 1 : runs_->size(); }
+  /// The value of all bytes of a whole map.
   const Value& front() const noexcept { return front_; }
 
   /// visit(Bytes, Value&) for each run, cut to `bytes`, from the left, until one returns false. Returns
   /// whether none did.
   template <class Visit>
-  bool Each(Bytes bytes, Visit visit) const {
-    return EachOf(*this, bytes, visit);
+  bool Each(Bytes bytes, Visit visit) {
+    if (bytes.empty()) return true;
+    return whole() ? visit(bytes, front_) : runs_->Each(bytes, visit);
   }
   template <class Visit>
-  bool Each(Bytes bytes, Visit visit) {
-    return EachOf(*this, bytes, visit);
+  bool Each(Bytes bytes, Visit visit) const {
+    if (bytes.empty()) return true;
+    const auto look = [&](Bytes run, const Value& value) { return visit(run, value); };
+    return whole() ? look(bytes, front_) : runs_->Each(bytes, look);
   }
 
   /// Afterwards no run has bytes on both sides of an end of `bytes`.
@@ -62,54 +65,36 @@ class RangeMap {
   }
   /// The bytes, which are isolated, get the value of their first one.
   void Unite(Bytes bytes) noexcept {
-    if (rest_ != nullptr && !bytes.empty())
-      rest_->erase(rest_->upper_bound(bytes.first), rest_->lower_bound(bytes.last));
+    if (!bytes.empty()) Thin(bytes.first + 1, bytes.last - 1, [](Value&, Value&) { return true; });
   }
   /// One run again.
   void Reset(Value value = {}) noexcept {
-    if (rest_ != nullptr) rest_->clear();
+    runs_.reset();
     front_ = std::move(value);
   }
   /// Neighbours that merge(left, right) takes for one become one: those that meet in `bytes` or at its ends.
   template <class Merge>
   void Join(Bytes bytes, Merge merge) noexcept {
-    if (whole()) return;
-    auto right = rest_->lower_bound(bytes.first);
-    while (right != rest_->end() && right->first <= bytes.last) {
-      Value& left = right == rest_->begin() ? front_ : std::prev(right)->second;
-      right = merge(left, right->second) ? rest_->erase(right) : std::next(right);
-    }
+    Thin(bytes.first == 0 ? 1 : bytes.first, bytes.last, merge);
   }
 
  private:
-  using Rest = RangeMapNodes<Value>;
-
-  template <class Map, class Visit>
-  static bool EachOf(Map& map, Bytes bytes, Visit& visit) {
-    if (bytes.empty()) return true;
-    if (map.whole()) return visit(bytes, map.front_);
-    auto next = map.rest_->upper_bound(bytes.first);
-    auto* value = next == map.rest_->begin() ? &map.front_ : &std::prev(next)->second;
-    for (std::size_t first = bytes.first; first < bytes.last;) {
-      const bool more = next != map.rest_->end() && next->first < bytes.last;
-      const std::size_t last = more ? next->first : bytes.last;
-      if (!visit(Bytes{first, last}, *value)) return false;
-      first = last;
-      if (more) value = &(next++)->second;
-    }
-    return true;
-  }
-
   void Split(std::size_t at) {
     if (at == 0 || at == Bytes::kEnd) return;
-    if (rest_ == nullptr) rest_ = std::make_unique<Rest>();
-    const auto next = rest_->lower_bound(at);
-    if (next != rest_->end() && next->first == at) return;
-    rest_->emplace_hint(next, at, next == rest_->begin() ? front_ : std::prev(next)->second);
+    if (whole())
+      runs_ = std::make_unique<Runs<Value>>(front_, at);
+    else
+      runs_->Split(at);
+  }
+  template <class Absorbs>
+  void Thin(std::size_t first, std::size_t last, Absorbs absorbs) noexcept {
+    if (whole()) return;
+    runs_->Thin(first, last, absorbs);
+    if (runs_->size() == 1) Reset(std::move(runs_->front()));
   }
 
-  Value front_{};                 ///< of the run that begins at byte 0
-  std::unique_ptr<Rest> rest_{};  ///< the other runs, by their first byte
+  Value front_{};                        ///< of a map of one run
+  std::unique_ptr<Runs<Value>> runs_{};  ///< null in a map of one run
 };
 
 }  // namespace ferry::detail

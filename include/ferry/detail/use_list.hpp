@@ -7,21 +7,9 @@
 
 #include "ferry/coherence.hpp"
 #include "ferry/detail/range_map.hpp"
-#include "ferry/detail/stream_note.hpp"
+#include "ferry/detail/uses.hpp"
 
 namespace ferry::detail {
-
-/// Work on a stream that uses bytes of a buffer. With no point, it is all that is queued there by the time
-/// that somebody must wait for it: the caller's kernels, queued after we handed out the pointer.
-struct Use {
-  StreamNote on;
-  bool writes;
-  std::optional<Event> point{};
-  std::uint64_t serial = 0;  ///< changes whenever the note comes to stand for more work
-
-  /// The point after the work as it is known by now; nothing where none of it can be left.
-  std::optional<Event> PointAfter(Dying& dying) const;
-};
 
 /// Who uses which bytes of one buffer, and the one rule that orders everything: a new use waits for the last
 /// write on another stream, and a write also for the reads since, of the bytes that it touches and of no
@@ -84,27 +72,18 @@ class UseList {
   std::optional<std::vector<StreamHandle>> StreamsOf(const Device& device) const;
 
  private:
-  /// The write, if there is one, then the reads since, by stream. A copy has the room of its original, so
-  /// that a run that is cut keeps on both sides what Prepare made.
-  struct Uses : std::vector<Use> {
-    using std::vector<Use>::vector;
-    Uses() = default;
-    Uses(Uses&&) = default;
-    Uses& operator=(Uses&&) = default;
-    Uses(const Uses& other) : std::vector<Use>() {
-      reserve(other.capacity());
-      assign(other.begin(), other.end());
-    }
-    Uses& operator=(const Uses&) = delete;
-  };
-
   template <class Visit>
   void EachBefore(Bytes bytes, Access access, StreamId on, Visit visit) const;
   template <class Concerns>
   std::vector<Awaited> Await(Bytes bytes, Access access, Dying& dying, Concerns concerns) const;
   void Order(Bytes bytes, Access access, const Stream& on, Dying& dying) const;
   void Shorten(Dying& dying) noexcept;
-  Uses All() const;
+  /// change(std::vector<Use>&) for the uses of each run.
+  template <class Changer>
+  void Change(Bytes bytes, Changer change) noexcept {
+    uses_.Each(bytes, [&](Bytes, Uses& uses) { return uses.Change(change), true; });
+  }
+  std::vector<Use> All() const;
   template <class Wait>
   bool TryEnd(Wait wait) noexcept;
 

@@ -7,7 +7,7 @@ ASSIGN = "core/memory/assign.cpp"
 CALL = "core/memory/call.cpp"
 IN_PLACE = "core/memory/in_place.cpp"
 USES = "core/memory/use_list.cpp"
-USES_H = "include/ferry/detail/use_list.hpp"
+LIST = "core/memory/uses.cpp"
 GPU = "backends/gpu/gpu_device.hpp"
 
 MUTATIONS = [
@@ -33,7 +33,7 @@ MUTATIONS = [
      "the array of an Assign that fails is not named"),
     (ADOPT, "} catch (const DeviceError&) {\n  RethrowNamed();", "} catch (const DeviceError&) {\n  throw;",
      "the array of a Release that fails is not named"),
-    (USES_H, "      reserve(other.capacity());\n", "", "a run that is cut loses its room"),
+    (LIST, "  list_->reserve(other.list_->capacity());\n", "", "a run that is cut loses its room"),
     (GPU, "    if (error == Runtime::kSuccess) error = Runtime::EventSynchronize(Queues<Runtime>::Native(event));\n", "",
      "the host does not see what it has asked for"),
     (ARRIVE, "      if (!direct) throw;\n      return BringFrom(source, false, bytes, arrival, dying);\n", "      throw;\n",
