@@ -171,6 +171,7 @@ class GpuDevice : public Device {
   /// The GPU is another one from now on, and what was kept went with the old one. Throws DeviceError.
   void Renew() {
     properties_ = Describe<Runtime>(properties_.index);
+    peers_.CloseAll(properties_);
     for (const KeptBlocks::Block& block : kept_.TakeAll())
       for (const EventHandle point : block.points) static_cast<void>(queues_.Release(point));
     queues_.Lose();

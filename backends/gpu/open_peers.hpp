@@ -18,8 +18,13 @@ namespace ferry::gpu {
 template <GpuRuntime Runtime>
 class OpenPeers {
  public:
-  explicit OpenPeers(const DeviceProperties& of)
-      : index_(of.index), closed_(of.peers), any_closed_(!closed_.empty()) {}
+  explicit OpenPeers(const DeviceProperties& of) : index_(of.index) { CloseAll(of); }
+
+  /// Nothing is open to the device any more. For a machine that is another one now; no copy is under way.
+  void CloseAll(const DeviceProperties& of) {
+    closed_ = of.peers;
+    any_closed_ = !closed_.empty();
+  }
 
   /// Before a copy of device memory on a stream of this device, which is current. Throws DeviceError.
   void OpenFor(const void* src) {
@@ -48,7 +53,7 @@ class OpenPeers {
   int index_;
   std::mutex mutex_;  ///< guards what follows; held while a peer is opened, as copies must wait for that
   std::vector<int> closed_;
-  std::atomic<bool> any_closed_;
+  std::atomic<bool> any_closed_{false};
 };
 
 }  // namespace ferry::gpu

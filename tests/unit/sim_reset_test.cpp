@@ -163,6 +163,23 @@ TEST_CASE("a device that the new machine lacks fails, and works again once there
   NothingWrong();
 }
 
+TEST_CASE("a device opens its peers anew for each machine, and those that earlier ones lacked") {
+  sim::Reset();
+  Use(GetDevice("sim"));  // alone
+  for (int machine = 0; machine < 2; ++machine) {
+    sim::Reset({.devices = 2});
+    {
+      SyncedMemory memory(kBytes, GetDevice("sim"));
+      memory.overwrite_gpu_data();
+      memory.mutable_gpu_data(Stream::Main(GetDevice("sim:1")));  // a copy in each direction
+      memory.gpu_data();
+    }
+    NothingWrong();
+    CHECK(sim::Inspect().staged_copies == 0);
+  }
+  sim::Reset();
+}
+
 TEST_CASE("what a device keeps for a capture goes with the machine") {
   sim::Reset();
   auto device = sim::kBackend.make(0);
