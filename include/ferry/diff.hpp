@@ -16,23 +16,24 @@ class Array;
 template <class T>
 class Blob;
 
-/// What Diff(blob) is: its diff, for Read and its like and for kernels. Refers to the blob.
+/// What Diff(blob) is: its diff as it is when asked, for Read and its like and for kernels. Refers to the
+/// blob, and must not outlive it.
 template <class T>
 class DiffOf {
  public:
   /// Diff is the short way.
   explicit DiffOf(const Blob<std::remove_const_t<T>>& blob)
     requires(std::is_const_v<T>)
-      : part_(blob.part(BlobPart::kDiff)) {}
+      : blob_(&blob) {}
   /// @overload
   explicit DiffOf(Blob<T>& blob)
     requires(!std::is_const_v<T>)
-      : part_(blob.part(BlobPart::kDiff)) {}
+      : blob_(&blob) {}
   /// For operands.
-  const detail::Part& part() const noexcept { return part_; }
+  detail::Part part() const noexcept { return blob_->part(BlobPart::kDiff); }
 
  private:
-  detail::Part part_;
+  const Blob<std::remove_const_t<T>>* blob_;
 };
 
 /// A blob's diff where an array is wanted; the blob alone is its data. A slice made on the spot is good as

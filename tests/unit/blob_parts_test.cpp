@@ -3,6 +3,7 @@
 // resize.
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "ferry/error.hpp"
 #include "ferry/log.hpp"
@@ -61,6 +62,20 @@ TEST_CASE("storage that was made smaller than the blob does not stop Reshape") {
     CHECK(Data(slice) == std::vector<float>{0});
     CHECK(DiffValues(slice) == std::vector<float>{16});
   }
+}
+
+TEST_CASE("what Diff returns is the blob's diff of now, whatever storage it had before") {
+  const EachWorld world;
+  Blob<float> blob({2}, world.device());
+  auto diff = Diff(blob);
+  const auto read = Diff(std::as_const(blob));
+  blob.Reshape({300});
+  CHECK(Place::Cpu(world.device()).Read(read).size() == 300);
+  Set(Place(world.device()), 5, diff);
+  CHECK(blob.cpu_diff()[299] == 5);
+  blob = Blob<float>({3}, world.device());
+  CHECK(Read(diff).count() == 3);
+  CHECK(blob.sumsq_diff() == 0);
 }
 
 TEST_CASE("a blob's name is in what its data and its diff say, and stays with the blob") {
