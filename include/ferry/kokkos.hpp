@@ -117,10 +117,15 @@ void ParallelScan(const At& place, std::int64_t n, OperandsBodyTotal&&... operan
       [&](const auto& all, const auto&... operands) {
         const auto& body = detail::FromEnd<kTail - 1>(all);
         using Value = decltype(detail::ScanValue(&std::remove_cvref_t<decltype(body)>::operator()));
-        Value* total = nullptr;
-        if constexpr (kTail == 2) *(total = &detail::FromEnd<0>(all)) = Value{};
-        detail::WithOperands("ParallelScan", place, extents, body, detail::RunScan<Value>{n, total},
-                             operands...);
+        Value total{};
+        detail::WithOperands("ParallelScan", place, extents, body,
+                             detail::RunScan<Value>{n, kTail == 2 ? &total : nullptr}, operands...);
+        if constexpr (kTail == 2) {
+          auto& result = detail::FromEnd<0>(all);
+          static_assert(std::is_same_v<std::remove_cvref_t<decltype(result)>, Value>,
+                        "ferry: the total of ParallelScan is of the type that the body adds to");
+          result = total;
+        }
       },
       std::forward<OperandsBodyTotal>(operands_body_total)...);
 }

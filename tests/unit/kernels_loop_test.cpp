@@ -280,6 +280,17 @@ TEST_CASE("A reduction whose wait fails leaves its work something to write to", 
   CHECK(sum == 100);
 }
 
+TEST_CASE("A scan that throws leaves its total as it was", "[kernels]") {
+  if (!detail::UseKokkos() && detail::kHasDeviceSpace) SKIP("this Kokkos needs a GPU");
+  const World world(Everywhere());
+  Array<int> x(Counted(100), world.device());
+  int total = 77;
+  CHECK_THROWS_AS(
+      ParallelScan(world.place(), 50, Read(x.Slice(0, 50)), Overwrite(x.Slice(20, 50)), SumsBefore{}, total),
+      std::invalid_argument);
+  CHECK(total == 77);
+}
+
 TEST_CASE("Several operands of one array in one loop", "[kernels]") {
   const World world(Everywhere());
   Array<int> x(Counted(20), world.device());
