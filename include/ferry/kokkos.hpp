@@ -75,10 +75,12 @@ void Reduce(const At& place, const Extents<N>& extents, Arguments&&... arguments
         Reducer(value).init(value);
         WithOperands("ParallelReduce", place, extents, FromEnd<1>(all),
                      RunReduction<N, Reducer>{extents, value}, operands...);
-        if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(result)>>)
+        if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(result)>>) {
+          RequireVariable<decltype(all)>();
           result = value;
-        else
+        } else {
           result.reference() = value;
+        }
       },
       std::forward<Arguments>(arguments)...);
 }
@@ -122,6 +124,7 @@ void ParallelScan(const At& place, std::int64_t n, OperandsBodyTotal&&... operan
                              detail::RunScan<Value>{n, kTail == 2 ? &total : nullptr}, operands...);
         if constexpr (kTail == 2) {
           auto& result = detail::FromEnd<0>(all);
+          detail::RequireVariable<decltype(all)>();
           static_assert(std::is_same_v<std::remove_cvref_t<decltype(result)>, Value>,
                         "ferry: the total of ParallelScan is of the type that the body adds to");
           result = total;

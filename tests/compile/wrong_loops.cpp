@@ -10,9 +10,25 @@ struct Double {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, float* x) const { x[i] *= 2; }
 };
 
-void Right(const Place& place, Array<float>& x, Blob<float>& blob) {
+struct Sum {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, const float* x, double& sum) const { sum += x[i]; }
+};
+struct Scan {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, const float* x, double& sum, bool) const {
+    sum += x[i];
+  }
+};
+struct ScanOfFloats {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t, const double*, float& sum, bool) const { sum += 1; }
+};
+
+void Right(const Place& place, Array<float>& x, Blob<float>& blob, double sum) {
   ParallelFor(place, 3, ReadWrite(x), Double{});
   ParallelFor(place, 3, ReadWrite(Diff(blob)), Double{});
+  ParallelReduce(place, 3, Read(x), Sum{}, sum);
+  ParallelReduce(place, 3, Read(x), Sum{}, Kokkos::Sum<double>(sum));
+  ParallelScan(place, 3, Read(x), Scan{});
+  ParallelScan(place, 3, Read(x), Scan{}, sum);
 }
 
 void Wrong(const Place& place, Array<float>& x, Array<double>& doubles, const Blob<float>& b, double sum) {
@@ -26,6 +42,12 @@ void Wrong(const Place& place, Array<float>& x, Array<double>& doubles, const Bl
   ParallelFor(place, 3, Read(b), Double{});
 #elif defined(BODY_OF_ANOTHER_TYPE)
   ParallelFor(place, 3, ReadWrite(doubles), Double{});
+#elif defined(RESULT_IN_A_TEMPORARY)
+  ParallelReduce(place, 3, Read(x), Sum{}, 0.0);
+#elif defined(TOTAL_IN_A_TEMPORARY)
+  ParallelScan(place, 3, Read(x), Scan{}, 0.0);
+#elif defined(TOTAL_OF_ANOTHER_TYPE)
+  ParallelScan(place, 3, Read(doubles), ScanOfFloats{}, sum);
 #elif defined(RESULT_OF_NO_KIND)
   ParallelReduce(place, 3, Read(x), Double{}, &sum);
 #endif

@@ -255,6 +255,15 @@ auto& FromEnd(const All& all) {
   return std::get<std::tuple_size_v<All> - 1 - kFromEnd>(all);
 }
 
+/// That the last argument is something to keep a result in.
+template <class All>
+constexpr void RequireVariable() {
+  using Tuple = std::remove_cvref_t<All>;
+  using Last = std::tuple_element_t<std::tuple_size_v<Tuple> - 1, Tuple>;
+  static_assert(std::is_lvalue_reference_v<Last>,
+                "ferry: the last argument takes the result, which a temporary would lose; give a variable");
+}
+
 /// Calls use(all, operands...) for arguments of which the last kTail are no operands; `all` is a tuple of
 /// references to each.
 template <std::size_t kTail, class Use, class... Arguments>
