@@ -49,8 +49,11 @@ void RequireDimsFor(const char* call, const Part& part, std::span<const std::int
                      ", the loop is of " + Text(loop) + "; " + advice);
   };
   const bool own = part.dims.data() != nullptr;
-  if (own && part.dims.size() != loop.size())
-    refuse("the shape " + Text(part.dims), "say its dims, as in Read(x, {ny, nx})");
+  if (own && part.dims.size() != loop.size()) {
+    if (part.memory == nullptr) refuse("no shape", "Reshape the blob first");
+    refuse(part.dims.empty() ? "a shape without axes" : "the shape " + Text(part.dims),
+           "say its dims, as in Read(x, {ny, nx})");
+  }
   if (!own && part.count != CountOf(call, loop))
     refuse(std::to_string(part.count) + " elements",
            "they must be as many, or have dims, as in Read(x, {ny, nx})");

@@ -162,6 +162,15 @@ TEST_CASE("Dims that cannot be or do not fit are refused, and nothing has change
       ParallelFor(world.place(), {2, 3}, Read(blob), Overwrite(y), body), ShapeError,
       Message("ferry::ParallelFor: an operand (no label) has the shape 20, the loop is of 2 x 3; say its "
               "dims, as in Read(x, {ny, nx})"));
+  Blob<float> shapeless(world.device()), scalar(Shape(), world.device());
+  scalar.set_name("scalar");
+  CHECK_THROWS_MATCHES(
+      ParallelFor(world.place(), {2, 3}, Read(shapeless), Overwrite(y), body), ShapeError,
+      Message("ferry::ParallelFor: an operand (no label) has no shape, the loop is of 2 x 3; "
+              "Reshape the blob first"));
+  CHECK_THROWS_MATCHES(ParallelFor(world.place(), {2, 3}, Read(scalar), Overwrite(y), body), ShapeError,
+                       Message("ferry::ParallelFor: an operand (\"scalar\") has a shape without axes, the "
+                               "loop is of 2 x 3; say its dims, as in Read(x, {ny, nx})"));
   CHECK_THROWS_MATCHES(
       Read(x, {3, 6}), ShapeError,
       Message("ferry: the dims 3 x 6 of an operand (\"x\") of 20 elements; their product must be the count"));

@@ -26,7 +26,7 @@ MUTATIONS = [
      "dims may be more than can be counted"),
     (OPERAND, "  if (CountOf(\"Operand\", dims) != part.count)\n", "  if (CountOf(\"Operand\", dims) > part.count)\n",
      "an operand may have dims of fewer elements"),
-    (OPERAND, "  if (own && part.dims.size() != loop.size())\n", "  if (false)\n", "a loop has views of other dims than the blob"),
+    (OPERAND, "  if (own && part.dims.size() != loop.size()) {\n", "  if (false) {\n", "a loop has views of other dims than the blob"),
     (OPERAND, "  if (!own && part.count != CountOf(call, loop))\n", "  if (!own && part.count < CountOf(call, loop))\n",
      "a loop runs over a part of an array's elements"),
     (OPERAND, "part.dims.data() != nullptr ? part.dims.data() : loop.data();", "loop.data();", "a blob has the loop's dims"),
