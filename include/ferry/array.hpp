@@ -28,14 +28,16 @@ namespace detail {
 /// Elements that live on the host and on devices at once, copied only when they must be: the typed face of a
 /// SyncedMemory, or of a part of one.
 ///
-/// T is any trivially copyable type; elements that nobody wrote are zero bytes. Moving an array is cheap, and
-/// leaves an empty one. Share and Slice make further arrays of the same elements; each sees the others'
-/// writes. Const is deep: Share and Slice of a const Array return an Array<const T>, which is taken wherever
-/// elements are only read. To read and write elements, ask a Place for them, or name the array in a kernel.
-/// Threads and exceptions are as in SyncedMemory, and an alias counts as the memory itself.
+/// T is any trivially copyable type, aligned to 64 bytes at most; elements that nobody wrote are zero bytes.
+/// Moving an array is cheap, and leaves an empty one. Share and Slice make further arrays of the same
+/// elements; each sees the others' writes. Const is deep: Share and Slice of a const Array return an
+/// Array<const T>, which is taken wherever elements are only read. To read and write elements, ask a Place
+/// for them, or name the array in a kernel. Threads and exceptions are as in SyncedMemory, and an alias
+/// counts as the memory itself.
 template <class T>
 class Array {
   static_assert(std::is_trivially_copyable_v<T>, "ferry: an Array holds what can be copied as bytes");
+  static_assert(alignof(T) <= 64, "ferry: an Array holds elements aligned to 64 bytes at most, as memory is");
 
  public:
   using value_type = std::remove_const_t<T>;  ///< T, without const

@@ -63,6 +63,11 @@ void Wrong(const Place& place, Array<float>& x, const Array<float>& c, Array<con
   Copy(place, std::vector<float>(3), x);
 #elif defined(ARRAY_OF_VECTORS)
   Array<std::vector<int> > vectors(3);
+#elif defined(ARRAY_OF_PAGES)
+  struct alignas(4096) Page {
+    char bytes[4096];
+  };
+  Array<Page> pages(3);
 #elif defined(ARRAY_COPIED)
   Array<float> copy = x;
 #elif defined(RANGE_OF_ANOTHER_TYPE)
