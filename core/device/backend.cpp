@@ -20,9 +20,10 @@ std::optional<int> Index(std::string_view name) {
   const auto colon = name.find(':');
   if (colon == std::string_view::npos) return 0;
   const std::string_view digits = name.substr(colon + 1);
+  if (digits.starts_with('-')) return std::nullopt;  // "-0" is a number
   int index = -1;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-  if (error != std::errc{} || end != digits.data() + digits.size() || index < 0) return std::nullopt;
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
   return index;
 }
 

@@ -104,8 +104,8 @@ TEST_CASE("An index out of range is NoDevice, and the error says how many there 
 }
 
 TEST_CASE("A malformed number is NoDevice") {
-  for (const char* name : {"gpu:", "gpu:x", "gpu:-1", "gpu:+1", "gpu: 1", "gpu:1 ", "gpu:1x", "gpu:0:1",
-                           "gpu:0x1", "gpu:99999999999999999999"}) {
+  for (const char* name : {"gpu:", "gpu:x", "gpu:-1", "gpu:-0", "gpu:+1", "gpu: 1", "gpu:1 ", "gpu:1x",
+                           "gpu:0:1", "gpu:0x1", "gpu:99999999999999999999"}) {
     CHECK_THROWS_MATCHES(
         detail::MakeDevice(name, kPresent), NoDevice,
         Message('"' + std::string(name) + "\" is not a device's name; names are like \"sim\" and \"sim:1\""));

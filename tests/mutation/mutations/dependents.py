@@ -21,7 +21,7 @@ MUTATIONS = [
     (CHOOSE, "  const std::lock_guard lock(mutex_);\n", "", "two threads make two devices of one name"),
     (CHOOSE, "devices_[found.backend.name + (':' + std::to_string(found.index))]", "devices_[std::string(name)]",
      "a device has one for each spelling of its name"),
-    (CHOOSE, " || index < 0) return", ") return", "a device may have a negative number"),
+    (CHOOSE, "  if (digits.starts_with('-')) return std::nullopt;", "", "a device may have a negative number"),
     (CHOOSE, " || end != digits.data() + digits.size()", "", "what follows a device's number is overlooked"),
     (CHOOSE, "  if (*index >= count)\n", "  if (*index > count)\n", "the device behind the last one is made"),
     (CHOOSE, "wanted != nullptr && *wanted != '\\0'", "wanted != nullptr", "an empty FERRY_DEVICE names a device"),
