@@ -51,10 +51,12 @@ void RequireSize(const char* name, const Part& part, const char* dims, std::int6
 }
 
 /// Partial overlaps are refused with the operands.
-void RequireApart(const char* name, const Request& a, const Request& c) {
+void RequireApart(const char* name, const Part& a, const Part& c) {
   if (a.memory != c.memory || a.range.bytes == 0 || a.range.first != c.range.first) return;
-  throw std::invalid_argument(std::string("ferry::Gemm: c is ") + name +
-                              ", and is written while that is read; give it elements of its own");
+  throw std::invalid_argument(std::string("ferry::Gemm: c (") + LabelOf(c) + ") of " +
+                              std::to_string(c.count) + " elements begins where " + name + " of " +
+                              std::to_string(a.count) +
+                              " does, and is written while that is read; give it elements of its own");
 }
 
 /// All that is left of C = ... + beta * C without a product.
@@ -79,8 +81,8 @@ void Gemm(const At& at, const GemmSizes& sizes, T alpha, const Operand<const T>&
   if (m == 0 || n == 0) return;
   if (k == 0) return ScaleOrClear(at, beta, c);
   const Operand<T> out(c, beta == 0 ? Access::kOverwrite : Access::kReadWrite);
-  RequireApart("a", a.request(), out.request());
-  RequireApart("b", b.request(), out.request());
+  RequireApart("a", a.part(), c);
+  RequireApart("b", b.part(), c);
   const Taken<Operand<const T>, Operand<const T>, Operand<T>> taken(at, a, b, out);
   const Place& place = taken.place();
   const T *const x = taken.template get<0>(), *const y = taken.template get<1>();

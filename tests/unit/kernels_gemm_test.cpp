@@ -141,10 +141,12 @@ TEST_CASE("Gemm refuses arrays that are not of its sizes, and a C that is A or B
   CHECK_THROWS_MATCHES(
       gemm(3, 4, 3), ShapeError,
       Catch::Matchers::Message("ferry::Gemm: a (\"a\") has 6 elements; m x k = 3 x 3 needs 9"));
-  Array<float> square(4, world.device());
-  CHECK_THROWS_AS(
+  Array<float> square(4, world.device(), "square");
+  CHECK_THROWS_MATCHES(
       Gemm(world.place(), Transpose::kNo, Transpose::kNo, 2, 2, 2, 1, square, c.Slice(0, 4), 0, square),
-      std::invalid_argument);
+      std::invalid_argument,
+      Catch::Matchers::Message("ferry::Gemm: c (\"square\") of 4 elements begins where a of 4 does, and is "
+                               "written while that is read; give it elements of its own"));
   CHECK_THROWS_AS(
       Gemm(world.place(), Transpose::kNo, Transpose::kNo, 2, 2, 2, 1, c.Slice(0, 4), square, 0, square),
       std::invalid_argument);

@@ -45,7 +45,7 @@ MUTATIONS = [
     (ELEMENTWISE, "  if (from == to) return;\n", "", "Copy of an array onto itself is made"),
     (GEMM, "  RequireSize(\"a\", a.part(), \"m x k\", m, k);\n", "", "Gemm takes a factor of another size"),
     (GEMM, "  RequireSize(\"c\", c, \"m x n\", m, n);\n", "", "Gemm takes a product of another size"),
-    (GEMM, "  RequireApart(\"b\", b.request(), out.request());\n", "", "Gemm writes over what it reads"),
+    (GEMM, "  RequireApart(\"b\", b.part(), c);\n", "", "Gemm writes over what it reads"),
     (GEMM, "a.memory != c.memory || a.range.bytes == 0 || a.range.first != c.range.first", "a.memory != c.memory || a.range.bytes == 0",
      "Gemm takes no two slices of one array"),
     (GEMM, "  if (k == 0) return ScaleOrClear(at, beta, c);\n", "  if (k == 0) return;\n", "Gemm of no products leaves C as it was"),
