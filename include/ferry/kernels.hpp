@@ -85,7 +85,8 @@ void Gemm(const At& at, const GemmSizes& sizes, T alpha, const Operand<const T>&
 /// CPU, with one warning a process. Kernels that return nothing may be queued; those that return a number
 /// wait for it. All throw what SyncedMemory's accesses throw. Before any byte has moved they throw
 /// ShapeError, with labels and counts, where counts differ, and std::invalid_argument where x and y overlap
-/// in part. Any thread may call.
+/// in part. Where a call has its operands and the device then refuses its work, DeviceError, the elements
+/// that it would have overwritten are lost. Any thread may call.
 ///@{
 
 /// x[i] = value. For numbers of every type except long double, which no GPU has.

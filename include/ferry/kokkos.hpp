@@ -30,8 +30,9 @@
 /// device, to the CPU, with one warning a process. A loop without an index takes nothing and does nothing.
 ///
 /// All throw what SyncedMemory's accesses throw. Before any byte has moved they throw std::invalid_argument
-/// for n < 0 and for operands that overlap in part, and ShapeError for dims that cannot be or do not fit. Any
-/// thread may call.
+/// for n < 0 and for operands that overlap in part, and ShapeError for dims that cannot be or do not fit.
+/// Where a call has its operands and the device then refuses its work, DeviceError, the elements of Overwrite
+/// are lost. Any thread may call.
 namespace ferry {
 
 /// body(i, ...) for i from 0 to n - 1, in any order and at once, queued at `place`. For the host the body is
