@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
@@ -47,15 +49,22 @@ void Set(const At& at, T value, const Operand<T>& x) {
 void CopyBytes(const At& at, const Operand<const std::byte>& x, const Operand<std::byte>& y) {
   if (x.count() == 0) return;
   const Request requests[] = {x.request(), y.request()};
+  Device& device = at.place().device();
+  const Place cpu = Place::Cpu(device);
+  const bool by_host = device.properties().unified &&
+                       std::any_of(std::begin(requests), std::end(requests), [&](const Request& request) {
+                         return InPlace::LendsHostBytesTo(device, *request.memory);
+                       });
+  const Place& place = by_host ? cpu : at.place();
   void* ptrs[2];
-  TakeAt(at.place(), requests, ptrs);
+  TakeAt(place, requests, ptrs);
   const auto [from, to] = ptrs;
   if (from == to) return;
   const auto bytes = static_cast<std::size_t>(x.count());
-  if (at.place().side() == Side::kCpu)
+  if (place.side() == Side::kCpu)
     std::memcpy(to, from, bytes);
   else  // has engines for it, which no kernel beats
-    at.place().device().Copy(CopyKind::kDeviceToDevice, to, from, bytes, at.place().stream().handle());
+    device.Copy(CopyKind::kDeviceToDevice, to, from, bytes, place.stream().handle());
 }
 
 template <Real T>

@@ -76,20 +76,20 @@ void SyncedMemory::Drop(Bytes bytes) {
   ForgetReady();
 }
 
+bool SyncedMemory::LendsHostBytesTo(Device& device) const {
+  const unsigned space = SpaceOf(device);
+  const std::lock_guard lock(mutex_);
+  const Buffer& shared = BufferOf(space);
+  return &shared == &BufferOf(kHost) && (shared.adopted() || shared.kind == MemoryKind::kPinnedHost);
+}
+
 /// `head` is that of `wanted`.
 void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, ByteRange wanted, Head head,
                         const Stream* on) {
   const Stream stream = on != nullptr ? *on : Stream::Main(device_);
-  // A device's copies are between blocks of its own. Where it shares the host's, these may be the caller's,
-  // or pinned by another device.
-  const auto foreign = [&](const SyncedMemory& memory) {
-    const unsigned space = memory.SpaceOf(stream.device());
-    const std::lock_guard lock(memory.mutex_);
-    const Buffer& shared = memory.BufferOf(space);
-    return &shared == &memory.BufferOf(kHost) && (shared.adopted() || shared.kind == MemoryKind::kPinnedHost);
-  };
   const bool there = on != nullptr || (&source.device_ == &device_ && ferry::Holds(head, Side::kGpu));
-  const bool on_gpu = there && !foreign(source) && !foreign(*this);
+  Device& device = stream.device();
+  const bool on_gpu = there && !source.LendsHostBytesTo(device) && !LendsHostBytesTo(device);
   struct Kept {  // no handler that is asked for memory releases it
     explicit Kept(const SyncedMemory& of) : memory(of) {
       const std::lock_guard lock(memory.mutex_);

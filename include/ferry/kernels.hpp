@@ -95,7 +95,8 @@ void Set(const At& at, detail::Scalar<X> value, X&& x) {
   if constexpr (detail::AreNumbers<X>() && detail::IsWritten<X>()) detail::Set(at, value, Overwrite(x));
 }
 
-/// y[i] = x[i]. For every element type; on a stream by the device's own copy.
+/// y[i] = x[i]. For every element type; on a stream by the device's own copy, or by the host where a unified
+/// device uses bytes of the host that are the caller's or another device's.
 template <class X, class Y>
 void Copy(const At& at, X&& x, Y&& y) {
   if constexpr (detail::AreArrays<X, Y>() && detail::IsWritten<Y>()) {

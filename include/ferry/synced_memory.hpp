@@ -293,6 +293,9 @@ class SyncedMemory : private detail::ReadyWords {
   bool Outlives() const noexcept;
   void Allocate(Buffer& buffer, detail::Bytes bytes, const Stream& on) const;
   void RequireApart(detail::Bytes to, ByteRange from) const;
+  /// Whether the device uses bytes of the host that are the caller's, or pinned by another device: its copies
+  /// are between blocks of its own.
+  bool LendsHostBytesTo(Device& device) const;
   void Take(detail::Bytes to, std::size_t size, const SyncedMemory& source, ByteRange wanted, Head head,
             const Stream* on);
   void CopyOver(const detail::Arrival& target, const void* from, std::size_t size) const;

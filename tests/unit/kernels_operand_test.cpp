@@ -98,6 +98,25 @@ TEST_CASE("Each kernel takes each mix of arrays, slices, temporaries, blobs and 
   });
 }
 
+TEST_CASE("A unified device copies arrays of another device and of the caller, too", "[kernels][no-gpu]") {
+  sim::Reset({.devices = 2, .unified_devices = 1});
+  const auto plain = MakeDevice("sim:0"), unified = MakeDevice("sim:1");
+  Floats given{7, 8}, taken{0, 0};
+  for (Device* const from : {plain.get(), unified.get()})
+    for (Device* const to : {plain.get(), unified.get()}) {
+      const Array<float> x(Floats{1, 2}, *from);
+      Array<float> y(2, *to);
+      Copy(Place(*unified), x, y);
+      CHECK(ValuesOf(y) == Floats{1, 2});
+      auto adopted = Array<float>::Adopt(given.data(), 2, Place::Cpu(*from));
+      auto result = Array<float>::Adopt(taken.data(), 2, Place::Cpu(*to));
+      Copy(Place(*unified), adopted, y);
+      Copy(Place(*unified), y, result);
+      CHECK(ValuesOf(result) == given);
+    }
+  CHECK(sim::Inspect().misuse.empty());
+}
+
 TEST_CASE("Operands of one array may be identical or disjoint", "[kernels]") {
   const World world(Everywhere());
   const Place& place = world.place();

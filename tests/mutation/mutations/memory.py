@@ -94,7 +94,7 @@ MUTATIONS = [
     (ASSIGN, "(&source.device_ == &device_ && ferry::Holds(head, Side::kGpu))", "ferry::Holds(head, Side::kGpu)",
      "Assign copies within one device from another"),
     (ASSIGN, "&& ferry::Holds(head, Side::kGpu)", "&& head == HEAD_AT_GPU", "Assign copies by the host what the gpu has too"),
-    (ASSIGN, "!foreign(source) && !foreign(*this)", "!foreign(source)", "Assign gives the device bytes that are not its own"),
+    (ASSIGN, "!source.LendsHostBytesTo(device) && !LendsHostBytesTo(device)", "!source.LendsHostBytesTo(device)", "Assign gives the device bytes that are not its own"),
     (ASSIGN, "if (rest == Rest::kKept && size < size_) return", "if (false) return", "Assign drops the rest that it should keep"),
     (ASSIGN, "(&source == this && here.first == from)", "false", "bytes that are their own source are refused"),
     (ASSIGN, "  if (&source == this) RequireApart(here, there);\n", "", "a part is copied over a part of itself"),
