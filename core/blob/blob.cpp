@@ -157,8 +157,7 @@ template <class T>
 void Blob<T>::set_name(const std::string& name) {
   detail::BlobExtras& extras = extras_.Get();
   std::string own = name;
-  data_.set_label(detail::LabelOf(name, BlobPart::kData));
-  diff_.set_label(detail::LabelOf(name, BlobPart::kDiff));
+  Reshaping::SetLabels(data_.memory_, diff_.memory_, name);
   extras.name.swap(own);
 }
 

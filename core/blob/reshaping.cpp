@@ -2,6 +2,9 @@
 #include "core/blob/reshaping.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "ferry/detail/dependents.hpp"
 
 namespace ferry::detail {
 
@@ -75,6 +78,13 @@ void Reshaping::Commit() noexcept {
       memory.Resize(std::max(memory.size(), change.first() + after_));
     }
   }
+}
+
+void Reshaping::SetLabels(const MemoryPtr& data, const MemoryPtr& diff, const std::string& name) {
+  auto of_data = std::make_unique<Label>(Label{LabelOf(name, BlobPart::kData)});
+  auto of_diff = std::make_unique<Label>(Label{LabelOf(name, BlobPart::kDiff)});
+  if (data != nullptr) data->SetLabel(std::move(of_data));
+  if (diff != nullptr) diff->SetLabel(std::move(of_diff));
 }
 
 }  // namespace ferry::detail

@@ -42,6 +42,9 @@ class Reshaping {
 
   void Commit() noexcept;
 
+  /// Gives both the labels of a blob of this name, or neither; those that are null are left out.
+  static void SetLabels(const MemoryPtr& data, const MemoryPtr& diff, const std::string& name);
+
  private:
   struct Change {
     Storage storage;

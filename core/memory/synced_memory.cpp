@@ -114,7 +114,9 @@ Head SyncedMemory::head(ByteRange range) const noexcept {
 }
 
 void SyncedMemory::set_label(std::string label) {
-  auto next = std::make_unique<detail::Label>(detail::Label{std::move(label)});
+  SetLabel(std::make_unique<detail::Label>(detail::Label{std::move(label)}));
+}
+void SyncedMemory::SetLabel(std::unique_ptr<detail::Label> next) noexcept {
   Dependents& dependents = Dependents::Of(gpu_.serial);
   if (label_ != nullptr) dependents.Remove(*label_);
   dependents.Add(*next);

@@ -291,6 +291,7 @@ class SyncedMemory : private detail::ReadyWords {
   void EndUses(Buffer& buffer) const;
   void RequireMutable(detail::Bytes bytes, const char* what) const;
   bool Outlives() const noexcept;
+  void SetLabel(std::unique_ptr<detail::Label> next) noexcept;
   void Allocate(Buffer& buffer, detail::Bytes bytes, const Stream& on) const;
   void RequireApart(detail::Bytes to, ByteRange from) const;
   /// Whether the device uses bytes of the host that are the caller's, or pinned by another device: its copies

@@ -50,6 +50,31 @@ TEST_CASE("no host memory in a change of shape leaves the blob as it was") {
   FailEachAllocation([](Blob<float>& blob) { blob.ShrinkToFit(); });
 }
 
+TEST_CASE("no host memory for a name leaves the old one in all places") {
+  const std::string name = "a name too long to be kept within a string itself";
+  sim::Reset();
+  const auto device = MakeShielded(true);
+  Blob<float> blob({2}, *device);
+  blob.set_name("old");
+  for (long nth = 1; blob.name() == "old"; ++nth) {
+    CAPTURE(nth);
+    allocations = 0;
+    fails_at = nth;
+    try {
+      const InFerry in_ferry;
+      blob.set_name(name);
+    } catch (const std::bad_alloc&) {
+      fails_at = 0;
+      REQUIRE(blob.name() == "old");
+      CHECK(blob.data()->label() == "old");
+      CHECK(blob.diff()->label() == "old.diff");
+    }
+    fails_at = 0;
+  }
+  CHECK(blob.data()->label() == name);
+  CHECK(blob.diff()->label() == name + ".diff");
+}
+
 TEST_CASE("no host memory in a copy or for shared or adopted bytes leaves the blob as it was") {
   for (const int count : {6, 3, 40})
     for (const bool diff : {false, true})
