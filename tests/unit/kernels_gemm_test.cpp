@@ -141,6 +141,9 @@ TEST_CASE("Gemm refuses arrays that are not of its sizes, and a C that is A or B
   CHECK_THROWS_MATCHES(
       gemm(3, 4, 3), ShapeError,
       Catch::Matchers::Message("ferry::Gemm: a (\"a\") has 6 elements; m x k = 3 x 3 needs 9"));
+  CHECK_THROWS_MATCHES(
+      Gemm(world.place(), Transpose::kNo, Transpose::kNo, 2, 4, 3, 1, a, b, 0, c.Slice(0, 7)), ShapeError,
+      Catch::Matchers::Message("ferry::Gemm: c (no label) has 7 elements; m x n = 2 x 4 needs 8"));
   Array<float> square(4, world.device(), "square");
   CHECK_THROWS_MATCHES(
       Gemm(world.place(), Transpose::kNo, Transpose::kNo, 2, 2, 2, 1, square, c.Slice(0, 4), 0, square),

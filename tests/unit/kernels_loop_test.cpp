@@ -174,6 +174,12 @@ TEST_CASE("Dims that cannot be or do not fit are refused, and nothing has change
   CHECK_THROWS_MATCHES(
       Read(x, {3, 6}), ShapeError,
       Message("ferry: the dims 3 x 6 of an operand (\"x\") of 20 elements; their product must be the count"));
+  CHECK_THROWS_MATCHES(Read(y, {-2, -3}), ShapeError,
+                       Message("ferry::Operand: the dims -2 x -3 have a negative one; each is 0 or more"));
+  CHECK_THROWS_MATCHES(
+      Read(Array<float>(), {std::int64_t{1} << 32, std::int64_t{1} << 32}), ShapeError,
+      Message(
+          "ferry::Operand: the dims 4294967296 x 4294967296 are too large; their product must fit int64"));
   CHECK_THROWS_AS(ParallelFor(world.place(), {2, -3}, Read(x, {4, 5}), Overwrite(y), body), ShapeError);
   CHECK_THROWS_AS(ParallelFor(world.place(), {std::int64_t{1} << 40, std::int64_t{1} << 40}, Read(x, {4, 5}),
                               Overwrite(y), body),
@@ -201,6 +207,11 @@ TEST_CASE("A loop without an index takes nothing, and operands without elements 
   ParallelFor(world.place(), 2, Read(x), Read(none),
               KOKKOS_LAMBDA(std::int64_t, const float*, const float*){});
   CHECK(ValuesOf(x) == std::vector<float>{1, 2});
+  Array<float> y(2, world.device());
+  ParallelFor(
+      world.place(), 2, Read(x), Read(none), Overwrite(y),
+      KOKKOS_LAMBDA(std::int64_t i, const float* from, const float*, float* to) { to[i] = from[i]; });
+  CHECK(ValuesOf(y) == std::vector<float>{1, 2});
 }
 
 struct SumOf {

@@ -130,6 +130,15 @@ TEST_CASE("Operands of one array may be identical or disjoint", "[kernels]") {
   CHECK(ValuesOf(x) == Floats{13, 48, 26, 24});
 }
 
+TEST_CASE("Copy of an array onto itself keeps its elements, and moves none on the device",
+          "[kernels][no-gpu]") {
+  const World world("sim stream");
+  Array<float> x(Floats{1, 2, 3, 4}, world.device());
+  Copy(world.place(), x.Slice(1, 2), x.Slice(1, 2));
+  CHECK(sim::Inspect().copies == 1);  // to the device
+  CHECK(ValuesOf(x) == Floats{1, 2, 3, 4});
+}
+
 TEST_CASE("Operands that overlap in part are refused, and nothing has changed", "[kernels]") {
   const World world(Everywhere());
   const Place& place = world.place();

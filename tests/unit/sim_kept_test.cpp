@@ -224,6 +224,30 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a memory that dies under a writer's capture outlasts the reader that its block goes back behind") {
+  sim::Reset({.order = sim::Order::kLate, .memory = kBytes});
+  SimDevice device(0);
+  const Stream writer(device), reader(device);
+  bool read = false;
+  {
+    SyncedMemory memory(kBytes, device);
+    void* const written = memory.overwrite_gpu_data(writer);
+    sim::Launch(writer, {written}, [] {});
+    const void* const ptr = memory.gpu_data(reader);
+    sim::Launch(reader, {ptr}, [&] { read = true; });
+    sim::BeginCapture(writer);
+  }
+  sim::EndCapture(writer);
+  std::byte* const next = static_cast<std::byte*>(
+      device.Allocate(MemoryKind::kDevice, kBytes, writer.handle()));  // there is one block
+  sim::Launch(writer, {next}, [] {});
+  writer.Synchronize();
+  CHECK(read);
+  device.Deallocate(MemoryKind::kDevice, next, kBytes, writer.handle());
+  sim::Drain();
+  CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+}
+
 TEST_CASE("new bytes are refused while a reader's stream is under capture, and nothing changes") {
   ForEachMachine([](ReaderUnderCapture& world) {
     const bool unified = world.device->properties().unified;

@@ -2,6 +2,7 @@
 // Streams that come and go, and the kinds of them.
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <string>
 #include <thread>
 
@@ -147,6 +148,24 @@ TEST_CASE("each thread has a default stream of its own on each device, by one ha
   SimDevice second{1};
   Stream::Borrow(second, sim::kPerThreadStream).Synchronize();
   CHECK(sim::Inspect().misuse.size() == 1);
+}
+
+TEST_CASE("what one thread's default stream has written another's reads, by the same handle") {
+  SimWorld world({.order = sim::Order::kLate});
+  const Stream own = Stream::Borrow(world.device, sim::kPerThreadStream);
+  int seen = -1;
+  {
+    SyncedMemory memory(kBytes, world.device);
+    std::thread([&] {
+      void* const ptr = memory.overwrite_gpu_data(own);
+      sim::Launch(own, {ptr}, [=] { std::memset(ptr, 7, kBytes); });
+    }).join();
+    const void* const ptr = memory.gpu_data(own);
+    sim::Launch(own, {ptr}, [=, &seen] { seen = *static_cast<const unsigned char*>(ptr); });
+    own.Synchronize();
+  }
+  CHECK(seen == 7);
+  CHECK(sim::Inspect().misuse.empty());
 }
 
 TEST_CASE("a blocking stream and the main stream wait for each other, and a race is none between them") {

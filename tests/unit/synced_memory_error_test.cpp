@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls that fail, and what is told of those that do not.
 #include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 #include <optional>
+#include <string>
 
 #include "ferry/log.hpp"
 #include "ferry/synced_memory.hpp"
@@ -149,6 +151,38 @@ TEST_CASE("a reader on the fast path is waited for though a write failed before,
   }
 }
 
+TEST_CASE("an error of the device has the memory's label, whichever call fails") {
+  struct Memories {
+    SyncedMemory target, source;
+    std::array<unsigned char, 4>& mine;
+  };
+  using Work = void (*)(Memories&);
+  const Work works[] = {[](Memories& of) { of.target.cpu_data(); },
+                        [](Memories& of) { of.target.Assign(of.source, 4); },
+                        [](Memories& of) { of.target.set_gpu_data(of.mine.data()); },
+                        [](Memories& of) { of.target.Release(Side::kGpu); }};
+  for (const Work& work : works) {
+    int failed = 0;
+    for (int nth = 1; nth <= 6; ++nth) {
+      CAPTURE(&work - works, nth);
+      std::array<unsigned char, 4> mine{};
+      LogDevice device;
+      const Stream on(device);
+      Memories memories{SyncedMemory(4, device, "weights"), SyncedMemory(4, device, "weights"), mine};
+      memories.target.overwrite_gpu_data(on), memories.source.overwrite_gpu_data(on);
+      device.FailAt(nth);
+      try {
+        work(memories);
+      } catch (const DeviceError& error) {
+        ++failed;
+        CHECK(std::string(error.what()) == "LogDevice: asked to fail (1), in an access of \"weights\"");
+      }
+      device.FailAt(0);
+    }
+    CHECK(failed != 0);
+  }
+}
+
 struct Observed {
   std::vector<AccessRecord> records;
   Observed() {
@@ -199,6 +233,18 @@ TEST_CASE("an observer sees a copy that a tail of zeros follows as the copy") {
   REQUIRE(observed.records.size() == 1);
   CHECK(observed.records[0].action == Action::kCopy);
   CHECK(observed.records[0].bytes == 1);
+}
+
+TEST_CASE("an observer sees the bytes of all copies of an access, and of all its zeros") {
+  Fixture copies, zeros;
+  copies.memory->overwrite_gpu_data();
+  copies.memory->overwrite_cpu_data({0, 1}), copies.memory->overwrite_cpu_data({2, 1});
+  zeros.memory->overwrite_cpu_data({1, 1});
+  const Observed observed;
+  copies.memory->gpu_data(), zeros.memory->cpu_data();
+  REQUIRE(observed.records.size() == 2);
+  CHECK((observed.records[0].action == Action::kCopy && observed.records[0].bytes == 2));
+  CHECK((observed.records[1].action == Action::kZero && observed.records[1].bytes == 3));
 }
 
 TEST_CASE("an observer that throws fails no access") {

@@ -99,14 +99,20 @@ TEST_CASE("the caller's bytes have been read when an access returns, though a co
 }
 
 TEST_CASE("the caller's bytes have been read when an access on another device than the unified one returns") {
-  sim::Reset({.order = sim::Order::kLate, .devices = 2, .unified_devices = 1, .pageable_late = true});
+  const bool ahead = GENERATE(false, true), without_event = GENERATE(false, true);
+  CAPTURE(ahead, without_event);
+  sim::Reset({.order = sim::Order::kLate,
+              .devices = 2,
+              .unified_devices = 1,
+              .pageable_late = true,
+              .fail_at = without_event ? 1 : 0,
+              .fail_call = "EventRecord"});
   SimDevice device(0), unified(1);
   std::vector<unsigned char> mine(kPage, 4);
   {
     const Stream on(device);
     SyncedMemory memory(kPage, unified);
     memory.set_cpu_data(mine.data());
-    const bool ahead = GENERATE(false, true);
     if (ahead) memory.Prefetch(Side::kGpu, on);
     const void* const ptr = memory.gpu_data(on);
     mine.front() = 99;

@@ -82,6 +82,14 @@ TEST_CASE("a unified device uses the host's memory") {
   CHECK(Sees(memory, devices.Main(2)) == 5);
   CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 5);
   CHECK(devices.Copies() == 2);
+  memory.mutable_cpu_data();
+  memory.gpu_data({0, 8}, devices.Main(2));
+  CHECK(memory.head({0, 8}) == SyncedMemory::SYNCED);
+  CHECK(memory.head({8, ByteRange::kRest}) == SyncedMemory::HEAD_AT_CPU);
+  const void* const shared = memory.cpu_data();
+  memory.Release(*devices.device[2]);  // has nothing of its own
+  CHECK(memory.cpu_data() == shared);
+  CHECK(memory.head({8, ByteRange::kRest}) == SyncedMemory::HEAD_AT_CPU);
 }
 
 TEST_CASE("devices of different backends share a memory by way of the host, which waits for both") {
@@ -97,6 +105,19 @@ TEST_CASE("devices of different backends share a memory by way of the host, whic
     CHECK(Sees(memory, on_gpu) == 6);
     CHECK(sim::Inspect().misuse == std::vector<std::string>{});
   }
+}
+
+TEST_CASE("zeros on a device wait for the work of another backend that used their bytes before") {
+  sim::Reset({.order = sim::Order::kLate, .unified = true});
+  const auto host = MakeDevice("host"), gpu = MakeDevice("sim");
+  const Stream on_host(*host), on_gpu(*gpu);
+  SyncedMemory memory(kBytes, *host);
+  Fill(memory, on_gpu, 5);
+  memory.Resize(8), memory.Resize(kBytes);
+  const auto* const there = static_cast<const unsigned char*>(memory.gpu_data(on_host));
+  on_gpu.Synchronize();
+  CHECK((there[7] == 5 && there[8] == 0));
+  CHECK(sim::Inspect().misuse == std::vector<std::string>{});
 }
 
 /// Notes the kinds of copies, and fails the next one, or all within devices, where it is told to.

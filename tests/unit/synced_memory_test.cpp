@@ -213,13 +213,17 @@ TEST_CASE("a stream that no memory has to wait for ends without a point") {
 }
 
 TEST_CASE("readers on streams that come and go leave no more than a few points") {
-  Fixture f;
-  f.memory.overwrite_gpu_data();
-  const std::size_t live = f.device.live();
-  for (int i = 0; i < 1000; ++i) {
-    f.memory.gpu_data(Stream(f.device));
-    f.device.RunAll();
-    REQUIRE(f.device.live() <= live + 64);
+  for (const bool own : {true, false}) {
+    LogDevice other;
+    Fixture f;
+    LogDevice& device = own ? f.device : other;
+    f.memory.overwrite_gpu_data(Stream::Main(device));
+    const std::size_t live = device.live();
+    for (int i = 0; i < 1000; ++i) {
+      f.memory.gpu_data(Stream(device));
+      device.RunAll();
+      REQUIRE(device.live() <= live + 64);
+    }
   }
 }
 

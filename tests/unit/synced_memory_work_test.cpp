@@ -77,5 +77,15 @@ TEST_CASE("the two streams that read last are in place by the memory's words") {
   CHECK((InWords(memory, a) && !InWords(memory, b) && InWords(memory, c)));
 }
 
+TEST_CASE("an access of no bytes takes nobody out of the memory's words") {
+  LogDevice device;
+  const Stream a(device), b(device);
+  SyncedMemory memory(4, device);
+  memory.overwrite_cpu_data();
+  memory.gpu_data(a);
+  memory.overwrite_gpu_data({2, 0}, b);
+  CHECK(InWords(memory, a));
+}
+
 }  // namespace
 }  // namespace ferry::testing

@@ -90,6 +90,19 @@ TEST_CASE("Each operand gets the first of its own bytes") {
   CHECK(ptrs[3] == ptrs[0]);
 }
 
+TEST_CASE("Parts of two memories may come in turn") {
+  Fixture f(GENERATE(false, true));
+  SyncedMemory y(8, f.device);
+  const auto ptrs = f.TakeAll({{&f.x, {0, 4}, Access::kRead},
+                               {&y, {0, 4}, Access::kOverwrite},
+                               {&f.x, {4, 4}, Access::kRead},
+                               {&y, {4, 4}, Access::kOverwrite}});
+  const auto apart = [&](std::size_t a, std::size_t b) {
+    return static_cast<std::byte*>(ptrs[b]) - static_cast<std::byte*>(ptrs[a]);
+  };
+  CHECK((apart(0, 2) == 4 && apart(1, 3) == 4));
+}
+
 TEST_CASE("Observers are told of the operands that were not in place, and of no other") {
   Fixture f(GENERATE(false, true));
   SyncedMemory y(8, f.device);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Streams that end while a memory notes them: not under its lock, and not before their work.
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ferry/detail/dependents.hpp"
+#include "ferry/forwarding_device.hpp"
+#include "ferry/synced_memory.hpp"
+#include "sim_fixture.hpp"
+
+namespace ferry::testing {
+namespace {
+
+/// Looks whether a memory is locked when a stream is destroyed.
+class Lookout final : public ForwardingDevice {
+ public:
+  Lookout() : ForwardingDevice(std::make_unique<SimDevice>(0)) {}
+  EventHandle Record(StreamHandle on) override {
+    const EventHandle point = next().Record(on);
+    if (const auto now = std::exchange(on_record, nullptr)) now();
+    return point;
+  }
+  void DestroyStream(StreamHandle stream) noexcept override {
+    if (const SyncedMemory* const memory = watched) {
+      using namespace std::chrono_literals;
+      ++destroyed;
+      looks_.push_back(std::async(std::launch::async, [memory] { static_cast<void>(memory->head()); }));
+      locked |= looks_.back().wait_for(2s) != std::future_status::ready;
+    }
+    next().DestroyStream(stream);
+  }
+
+  std::function<void()> on_record;  ///< once
+  const SyncedMemory* watched = nullptr;
+  int destroyed = 0;  ///< of streams, while a memory is watched
+  bool locked = false;
+
+ private:
+  std::vector<std::future<void>> looks_;  // which end when the memory is not locked any more
+};
+
+TEST_CASE("a stream whose last user goes while it is waited for ends when the memory is not locked") {
+  for (const bool unified : {false, true})
+    for (const bool host : {false, true}) {
+      CAPTURE(unified, host);
+      sim::Reset({.unified = unified});
+      Lookout device;
+      const Stream other(device);
+      SyncedMemory memory(kBytes, device);
+      std::optional<Stream> brief(std::in_place, device);
+      void* const ptr = memory.overwrite_gpu_data(*brief);
+      sim::Launch(*brief, {ptr}, [=] { std::memset(ptr, 7, kBytes); });
+      device.watched = &memory;
+      device.on_record = [&] { brief.reset(); };
+      host ? memory.cpu_data() : memory.gpu_data(other);
+      CHECK(device.destroyed == 1);
+      CHECK_FALSE(device.locked);
+      CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 7);
+      device.watched = nullptr;
+    }
+}
+
+TEST_CASE("a stream that ended under capture is waited for, and destroyed when the memory is not locked") {
+  for (const bool many : {false, true}) {
+    CAPTURE(many);
+    sim::Reset({.order = sim::Order::kLate});
+    Lookout device;
+    const Stream writer(device), next(device);
+    SyncedMemory memory(kBytes, device);
+    void* const written = memory.overwrite_gpu_data(writer);
+    sim::Launch(writer, {written}, [=] { std::memset(written, 7, kBytes); });
+    std::optional<Stream> brief(std::in_place, device);
+    const StreamHandle handle = brief->handle();
+    const auto* const ptr = static_cast<const unsigned char*>(memory.gpu_data(*brief));
+    int seen = -1;
+    sim::Launch(*brief, {ptr}, [&seen, ptr] { seen = *ptr; });
+    sim::BeginCapture(*brief);
+    brief.reset();
+    CHECK(detail::Dependents::AliveOn("sim") == "1 memory, 3 streams");
+    for (int i = 0; many && i < 40; ++i) {  // more than are kept without a look at which are over
+      const Stream reader(device);
+      sim::Launch(reader, {memory.gpu_data(reader)}, [] {});
+    }
+    sim::EndCapture(Stream::Borrow(device, handle));
+    device.watched = &memory;
+    void* const again = memory.overwrite_gpu_data(next);
+    sim::Launch(next, {again}, [=] { std::memset(again, 9, kBytes); });
+    CHECK(device.destroyed == 1);
+    CHECK_FALSE(device.locked);
+    next.Synchronize();
+    CHECK(seen == 7);
+    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+    device.watched = nullptr;
+  }
+}
+
+}  // namespace
+}  // namespace ferry::testing
