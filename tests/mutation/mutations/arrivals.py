@@ -26,8 +26,6 @@ MUTATIONS = [
      "a device shares a buffer with one of another backend, and waits for nothing there"),
     (ARRIVE, "  here.uses.Prepare(arrival.bytes, arrival.access, *arrival.on, dying);\n", "",
      "an access on a stream waits for no other"),
-    (ARRIVE, "(!arrival.noted || arrival.access == Access::kRead)", "!arrival.noted",
-     "the host forgets kernels that came while it waited"),
 
     # What moves, and from where.
     (ARRIVE, "      if ((of & host) != 0) of |= host;\n", "", "bytes that a unified device has are copied to the host"),
@@ -41,8 +39,6 @@ MUTATIONS = [
     (ARRIVE, "      if (source == kHost) throw;\n", "      throw;\n", "a source that fails fails the access"),
     (ARRIVE, "      if (source == kHost) throw;\n", "",
      "where the host's bytes can't be copied a device's are copied over them"),
-    (ARRIVE, "      holders &= ~SharersOf(source);\n", "      holders &= ~Only(source);\n",
-     "a source that failed is asked again by the name of who shares its buffer"),
     (ARRIVE, "  for (Spaces rest = holders & ~SharersOf(kHost); space", "  for (Spaces rest = holders; space",
      "the host counts as a device that can be reached"),
     (ARRIVE, "    if (Reaches(DeviceOf(space), DeviceOf(first(rest)))) return first(rest);\n", "",
