@@ -84,7 +84,7 @@ TEST_CASE("no host memory in a call whose operands cut each other's bytes loses 
     detail::Take(requests, &b, ptrs);
     int seen = 0;
     sim::Launch(b, {static_cast<const void*>(ptrs[1])},
-                [&, ptr = static_cast<const char*>(ptrs[1])] { seen = ptr[199]; });
+                [&, ptr = static_cast<const unsigned char*>(ptrs[1])] { seen = ptr[199]; });
     void* const again = memory.overwrite_gpu_data(a);  // waits for it
     sim::Launch(a, {again}, [=] { std::memset(again, 4, 300); });
     a.Synchronize(), b.Synchronize();

@@ -90,7 +90,8 @@ class OperandsWorld {
   void CheckSpaces() const {
     CHECK(memories_[0]->head() == SyncedMemory::HEAD_AT_CPU);
     const long copies = sim::Inspect().copies;
-    for (const std::size_t i : {0, 1, 2}) (void)memories_[i]->cpu_data({0, i == 0 ? 16U : i == 1 ? 8U : 4U});
+    for (const std::size_t i : {0U, 1U, 2U})
+      (void)memories_[i]->cpu_data({0, i == 0 ? 16U : i == 1 ? 8U : 4U});
     (void)memories_[1]->gpu_data({8, 8}, streams_[1]);
     (void)memories_[2]->gpu_data({0, 12}, streams_[2]);
     (void)memories_[2]->gpu_data({12, 4}, streams_[0]);
