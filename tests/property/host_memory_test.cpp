@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <new>
+#include <utility>
 
 #include "ferry/detail/take.hpp"
 #include "sequences.hpp"
@@ -88,6 +89,37 @@ TEST_CASE("no host memory in a call whose operands cut each other's bytes loses 
     void* const again = memory.overwrite_gpu_data(a);  // waits for it
     sim::Launch(a, {again}, [=] { std::memset(again, 4, 300); });
     a.Synchronize(), b.Synchronize();
+    CHECK(seen == 3);
+    CHECK(sim::Inspect().misuse.empty());
+  }
+}
+
+TEST_CASE("no host memory in a read of parts that several streams have written loses nothing") {
+  bool failed = true;
+  for (long nth = 1; failed; ++nth) {
+    CAPTURE(nth);
+    sim::Reset({.order = sim::Order::kLate});
+    const auto device = MakeShielded(false);
+    const Stream a(*device), b(*device), reader(*device);
+    SyncedMemory memory(300, *device);
+    for (const auto& [first, on] : {std::pair(0U, &a), std::pair(100U, &b), std::pair(200U, &a)}) {
+      auto* const ptr = static_cast<char*>(memory.overwrite_gpu_data({first, 100}, *on));
+      sim::Launch(*on, {Touch(ptr, 100)}, [=] { std::memset(ptr, 3, 100); });
+    }
+    const char* ptr = nullptr;
+    allocations = 0;
+    fails_at = nth;
+    try {
+      const InFerry in_ferry;
+      ptr = static_cast<const char*>(memory.gpu_data(reader));
+      failed = allocations >= nth;
+    } catch (const std::bad_alloc&) {
+    }
+    fails_at = 0;
+    if (ptr == nullptr) ptr = static_cast<const char*>(memory.gpu_data(reader));
+    int seen = 0;
+    sim::Launch(reader, {static_cast<const void*>(ptr)}, [&, ptr] { seen = ptr[299]; });
+    reader.Synchronize();
     CHECK(seen == 3);
     CHECK(sim::Inspect().misuse.empty());
   }

@@ -125,5 +125,16 @@ TEST_CASE("many copies do not stand for kernels, nor for another stream's copies
   }
 }
 
+TEST_CASE("copies of two streams in turn are each waited for, however many there are") {
+  UseFixture f;
+  f.device.Launch([] {});  // so that no copy is over
+  for (std::size_t i = 0; i < 100; ++i) f.AddCopy(kOverwrite, i % 2 == 0 ? f.a : f.b, {i, i + 1});
+  f.device.Take();
+  f.Add(kRead, f.main);
+  const Calls calls = f.device.Take();
+  CHECK(std::count_if(calls.begin(), calls.end(),
+                      [](const std::string& call) { return call.starts_with("main waits for e"); }) == 100);
+}
+
 }  // namespace
 }  // namespace ferry::detail
