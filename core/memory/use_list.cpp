@@ -103,7 +103,8 @@ std::vector<UseList::Awaited> UseList::BeforeHost(Bytes bytes, Access access, Dy
   return Await(bytes, access, dying, [](const Use&) { return true; });
 }
 std::vector<UseList::Awaited> UseList::Readers(Bytes bytes, Dying& dying) const {
-  return Await(bytes, Access::kReadWrite, dying, [](const Use& use) { return !use.writes; });
+  return Await(bytes, Access::kReadWrite, dying,
+               [](const Use& use) { return !use.writes && !use.on.device().properties().unified; });
 }
 
 /// Streams without a point are asked for together: one event each is all that it costs then.

@@ -124,6 +124,27 @@ TEST_CASE("the caller's bytes have been read when an access on another device th
   CheckNoMisuse();
 }
 
+TEST_CASE("the host waits for a unified device's kernels, though another device has read meanwhile") {
+  const bool between = GENERATE(false, true);
+  sim::Reset({.order = sim::Order::kLate, .devices = 2, .unified_devices = 1});
+  SimDevice device(0), unified(1);
+  std::vector<unsigned char> mine(kPage, 1);
+  {
+    const Stream on(device), near(unified);
+    SyncedMemory memory(kPage, device);
+    memory.set_cpu_data(mine.data());
+    const void* const ptr = memory.gpu_data(near);
+    CHECK(ptr == mine.data());
+    if (between) memory.gpu_data(on);
+    int seen = -1;
+    See(near, ptr, seen);
+    std::memset(memory.mutable_cpu_data(), 9, kPage);
+    near.Synchronize();
+    CHECK(seen == 1);
+  }
+  CheckNoMisuse();
+}
+
 TEST_CASE("Assign on a unified device reaches what another device has pinned") {
   sim::Reset({.devices = 2, .unified_devices = 1});
   CheckedDevice device(std::make_unique<SimDevice>(0)), unified(std::make_unique<SimDevice>(1));

@@ -45,7 +45,8 @@ class UseList {
 
   /// What the host must wait for before its access.
   std::vector<Awaited> BeforeHost(Bytes bytes, Access access, Dying& dying) const;
-  /// The reads among that before a write.
+  /// Of what a write would wait for, the copies that read; a unified device's reads are kernels, which use
+  /// the bytes in place.
   std::vector<Awaited> Readers(Bytes bytes, Dying& dying) const;
   /// The host has waited: what is over and will not come again is forgotten.
   void Reached(Bytes bytes, const std::vector<Awaited>& awaited, Access access, Dying& dying);

@@ -20,7 +20,7 @@ MUTATIONS = [
      "the host waits for nobody"),
     (ARRIVE, "host.adopted() && &here != &host)", "host.adopted() && false)",
      "gpu_data returns before the caller's bytes have been read"),
-    (USES, "return !use.writes; }", "return true; }", "a gpu access waits for a copy home to the caller's bytes"),
+    (USES, "return !use.writes && !use.on", "return !use.on", "a gpu access waits for a copy home to the caller's bytes"),
     (ARRIVE, "host = BufferOf(kHost); host.adopted() && &here", "host = BufferOf(kHost); &here", "a gpu access waits on the host for a copy of our own bytes"),
     (ARRIVE, "  if (auto wait = HostMustFor(*arrival.on, here, arrival.bytes, arrival.access, dying)) return wait;\n", "",
      "a device shares a buffer with one of another backend, and waits for nothing there"),
