@@ -31,7 +31,7 @@ class Lookout final : public ForwardingDevice {
       using namespace std::chrono_literals;
       ++destroyed;
       looks_.push_back(std::async(std::launch::async, [memory] { static_cast<void>(memory->head()); }));
-      locked |= looks_.back().wait_for(2s) != std::future_status::ready;
+      locked |= looks_.back().wait_for(20s) != std::future_status::ready;
     }
     next().DestroyStream(stream);
   }
