@@ -238,7 +238,7 @@ TEST_CASE("a memory that dies under a writer's capture outlasts the reader that 
     sim::BeginCapture(writer);
   }
   sim::EndCapture(writer);
-  std::byte* const next = static_cast<std::byte*>(
+  auto* const next = static_cast<std::byte*>(
       device.Allocate(MemoryKind::kDevice, kBytes, writer.handle()));  // there is one block
   sim::Launch(writer, {next}, [] {});
   writer.Synchronize();
