@@ -16,7 +16,6 @@
 namespace {
 
 using ferry::Array;
-using ferry::Place;
 using ferry::Stream;
 using ferry::SyncedMemory;
 

@@ -59,6 +59,7 @@ void Run() {
   ferry::Device& device = ferry::GetDevice("sim");
   const ferry::Place gpu(device);
   std::vector<ferry::Array<float>> arrays;
+  arrays.reserve(kArrays);
   for (int i = 0; i < kArrays; ++i)
     arrays.emplace_back(std::vector<float>(kElements, static_cast<float>(i)), device,
                         "x" + std::to_string(i));
@@ -67,10 +68,12 @@ void Run() {
   for (int pass = 0; pass < kPasses; ++pass)
     for (auto& array : arrays) ferry::Scale(gpu, 2, used.Use(array));
 
-  for (int i = 0; i < kArrays; ++i)
-    for (const float element : ferry::Place::Cpu(device).Read(arrays[i]))
-      if (element != static_cast<float>(i << kPasses))
-        throw std::runtime_error("x" + std::to_string(i) + " is wrong");
+  float expected = 0;
+  for (const auto& array : arrays) {
+    for (const float element : ferry::Place::Cpu(device).Read(array))
+      if (element != expected) throw std::runtime_error(array.label() + " is wrong");
+    expected += 1 << kPasses;
+  }
   const ferry::Statistics done = ferry::GetStatistics(device);
   std::printf("64 MiB of arrays on a device of 16 MiB: %d evictions, %d MiB to the device, %d MiB back\n",
               used.evictions(), static_cast<int>(done.host_to_device.bytes >> 20),

@@ -106,17 +106,17 @@ TEST_CASE("no host memory in a read of parts that several streams have written l
       auto* const ptr = static_cast<char*>(memory.overwrite_gpu_data({first, 100}, *on));
       sim::Launch(*on, {Touch(ptr, 100)}, [=] { std::memset(ptr, 3, 100); });
     }
-    const char* ptr = nullptr;
+    const unsigned char* ptr = nullptr;
     allocations = 0;
     fails_at = nth;
     try {
       const InFerry in_ferry;
-      ptr = static_cast<const char*>(memory.gpu_data(reader));
+      ptr = static_cast<const unsigned char*>(memory.gpu_data(reader));
       failed = allocations >= nth;
     } catch (const std::bad_alloc&) {
     }
     fails_at = 0;
-    if (ptr == nullptr) ptr = static_cast<const char*>(memory.gpu_data(reader));
+    if (ptr == nullptr) ptr = static_cast<const unsigned char*>(memory.gpu_data(reader));
     int seen = 0;
     sim::Launch(reader, {static_cast<const void*>(ptr)}, [&, ptr] { seen = ptr[299]; });
     reader.Synchronize();
