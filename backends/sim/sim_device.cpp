@@ -2,23 +2,14 @@
 #include "sim_device.hpp"
 
 #include <algorithm>
-#include <mutex>
-#include <vector>
 
+#include "ferry/detail/registry.hpp"
 #include "machine.hpp"
 
 namespace ferry::sim {
 namespace {
 
-/// Never destroyed: devices may be, until the very end. Locked before the machine.
-struct All {
-  std::mutex mutex;
-  std::vector<SimDevice*> devices;
-  static All& instance() {
-    static auto* const all = new All;
-    return *all;
-  }
-};
+using Registry = detail::Registry<SimDevice>;
 
 void ResetMachine(const Options& options) {
   Lock lock(Machine::The().mutex);
@@ -27,35 +18,31 @@ void ResetMachine(const Options& options) {
 
 }  // namespace
 
-SimDevice::SimDevice(int index) : GpuDevice(index) {
-  const std::lock_guard lock(All::instance().mutex);
-  All::instance().devices.push_back(this);
-}
-SimDevice::~SimDevice() {
-  const std::lock_guard lock(All::instance().mutex);
-  std::erase(All::instance().devices, this);
-}
+SimDevice::SimDevice(int index) : GpuDevice(index) { Registry::instance().Add(*this); }
+SimDevice::~SimDevice() { Registry::instance().Remove(*this); }
 
-/// They look at a machine without faults, and what they ask of it is not counted.
+/// The registry is locked before the machine. The devices look at a machine without faults, and what they ask
+/// of it is not counted.
 void SimDevice::RenewAll(const Options& options) {
-  const std::lock_guard lock(All::instance().mutex);
-  const auto& devices = All::instance().devices;
-  if (!devices.empty()) {
-    Options faultless = options;
-    faultless.fail_at = 0;
-    ResetMachine(faultless);
-    for (SimDevice* device : devices)
-      if (device->properties().index < std::max(1, options.devices)) device->Renew();
-  }
-  ResetMachine(options);
+  Registry::instance().With([&](const auto& devices) {
+    if (!devices.empty()) {
+      Options faultless = options;
+      faultless.fail_at = 0;
+      ResetMachine(faultless);
+      for (SimDevice* device : devices)
+        if (device->properties().index < std::max(1, options.devices)) device->Renew();
+    }
+    ResetMachine(options);
+  });
 }
 
 std::set<std::uintptr_t> SimDevice::KeptEvents() {
   std::set<std::uintptr_t> kept;
-  const std::lock_guard lock(All::instance().mutex);
-  for (const SimDevice* device : All::instance().devices)
-    device->queues().EachKept(
-        [&](SimRuntime::Event event) { kept.insert(reinterpret_cast<std::uintptr_t>(event)); });
+  Registry::instance().With([&](const auto& devices) {
+    for (const SimDevice* device : devices)
+      device->queues().EachKept(
+          [&](SimRuntime::Event event) { kept.insert(reinterpret_cast<std::uintptr_t>(event)); });
+  });
   return kept;
 }
 

@@ -8,13 +8,15 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/device/name.hpp"
+#include "ferry/detail/registry.hpp"
 #include "ferry/log.hpp"
 
 namespace ferry {
 namespace {
+
+using Registry = detail::Registry<CheckedDevice>;
 
 constexpr std::size_t kRemembered = 64;
 
@@ -32,16 +34,6 @@ void NoteOrUnmake(std::mutex& mutex, Note note, Unmake unmake) {
 
 void LogError(const std::exception& error) noexcept { Log(LogLevel::kError, error.what()); }
 
-/// The checked devices that there are. Never destroyed: devices may be, until the very end.
-struct All {
-  std::mutex mutex;
-  std::vector<CheckedDevice*> devices;
-  static All& instance() {
-    static auto* const all = new All;
-    return *all;
-  }
-};
-
 }  // namespace
 
 struct CheckedDevice::Known {
@@ -57,17 +49,11 @@ struct CheckedDevice::Known {
 
 CheckedDevice::CheckedDevice(std::unique_ptr<Device> next)
     : ForwardingDevice(std::move(next)), known_(std::make_unique<Known>()) {
-  All& all = All::instance();
-  const std::lock_guard lock(all.mutex);
-  all.devices.push_back(this);
+  Registry::instance().Add(*this);
 }
 
 CheckedDevice::~CheckedDevice() {
-  {
-    All& all = All::instance();
-    const std::lock_guard lock(all.mutex);
-    std::erase(all.devices, this);
-  }
+  Registry::instance().Remove(*this);
   if (known_->blocks.empty() && known_->streams.empty() && known_->events.empty()) return;
   try {
     Require(false, "destructor",
@@ -316,10 +302,10 @@ void CheckedDevice::RequireRange(const char* call, const std::string& name, cons
 
 template <class Each>
 void CheckedDevice::ForOthers(Each each) {
-  All& all = All::instance();
-  const std::lock_guard lock(all.mutex);
-  for (CheckedDevice* const device : all.devices)
-    if (device != this) each(*device);
+  Registry::instance().With([&](const auto& devices) {
+    for (CheckedDevice* const device : devices)
+      if (device != this) each(*device);
+  });
 }
 
 }  // namespace ferry

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
@@ -49,22 +47,14 @@ void Set(const At& at, T value, const Operand<T>& x) {
 void CopyBytes(const At& at, const Operand<const std::byte>& x, const Operand<std::byte>& y) {
   if (x.count() == 0) return;
   const Request requests[] = {x.request(), y.request()};
-  Device& device = at.place().device();
-  const Place cpu = Place::Cpu(device);
-  const bool by_host = device.properties().unified &&
-                       std::any_of(std::begin(requests), std::end(requests), [&](const Request& request) {
-                         return InPlace::LendsHostBytesTo(device, *request.memory);
-                       });
-  const Place& place = by_host ? cpu : at.place();
+  const auto& [from, to] = requests;
+  const Place& place = at.place();
+  const bool onto_itself = from.memory == to.memory && from.range.first == to.range.first;
+  if (place.side() == Side::kGpu && !onto_itself)  // has engines for it, which no kernel beats
+    return to.memory->Assign(to.range, *from.memory, from.range.first, &place.stream());
   void* ptrs[2];
   TakeAt(place, requests, ptrs);
-  const auto [from, to] = ptrs;
-  if (from == to) return;
-  const auto bytes = static_cast<std::size_t>(x.count());
-  if (place.side() == Side::kCpu)
-    std::memcpy(to, from, bytes);
-  else  // has engines for it, which no kernel beats
-    device.Copy(CopyKind::kDeviceToDevice, to, from, bytes, place.stream().handle());
+  if (ptrs[0] != ptrs[1]) std::memcpy(ptrs[1], ptrs[0], static_cast<std::size_t>(x.count()));
 }
 
 template <Real T>

@@ -21,6 +21,7 @@ using detail::Dying;
 using detail::kDevice;
 using detail::kHost;
 using detail::Only;
+using detail::Waits;
 
 namespace {
 
@@ -30,7 +31,7 @@ constexpr bool Holds(Spaces holders, unsigned space) noexcept { return (holders 
 }  // namespace
 
 /// All that can fail of an access. Made again after each wait, until there is nothing more to wait for.
-SyncedMemory::Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const {
+Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const {
   sole_.store(detail::StreamId::kNone, std::memory_order_relaxed);
   if (arrival.empty) return std::nullopt;
   if (arrival.access != Access::kOverwrite)
@@ -39,21 +40,20 @@ SyncedMemory::Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const 
   Buffer& here = BufferOf(arrival.space);
   Allocate(here, arrival.bytes, arrival.on != nullptr ? *arrival.on : Stream::Main(*here.device));
   holders_.Isolate(arrival.bytes);
-  if (arrival.on == nullptr) return HostMust(here, arrival.bytes, arrival.access, dying);
+  if (arrival.on == nullptr) return here.BeforeHost(arrival.bytes, arrival.access, dying);
   // The caller's bytes have been read when this returns. A copy on its way to them concerns nobody here.
   if (Buffer& host = BufferOf(kHost); host.adopted() && &here != &host)
-    if (auto readers = host.uses.Readers(arrival.bytes, dying); !readers.empty())
-      return Wait{&host, arrival.bytes, Access::kReadWrite, std::move(readers)};
+    if (auto wait = host.AfterReaders(arrival.bytes, dying)) return wait;
   arrival.noted = here.uses.Covers(arrival.bytes, arrival.access, arrival.on->id());
   if (arrival.noted) return std::nullopt;
-  if (auto wait = HostMustFor(*arrival.on, here, arrival.bytes, arrival.access, dying)) return wait;
+  if (auto wait = here.Before(*arrival.on, arrival.bytes, arrival.access, dying)) return wait;
   here.uses.Prepare(arrival.bytes, arrival.access, *arrival.on, dying);
   return std::nullopt;
 }
 
 /// Sees to it that the bytes are there or on their way there. The holders follow as each copy is queued:
 /// whoever comes next must wait for it, not make another.
-SyncedMemory::Waits SyncedMemory::Fetch(Arrival& arrival, Dying& dying) const {
+Waits SyncedMemory::Fetch(Arrival& arrival, Dying& dying) const {
   const std::size_t end = std::min(arrival.bytes.last, size_);
   const Spaces host = SharersOf(kHost);  // what one of them holds is there for all
   for (std::size_t at = arrival.bytes.first; at < end;) {
@@ -84,7 +84,7 @@ SyncedMemory::Waits SyncedMemory::Fetch(Arrival& arrival, Dying& dying) const {
 
 /// From the nearest of those that have all of them; if that fails, from the next one, and in the end by way
 /// of the host.
-SyncedMemory::Waits SyncedMemory::Bring(Bytes bytes, Spaces holders, Arrival& arrival, Dying& dying) const {
+Waits SyncedMemory::Bring(Bytes bytes, Spaces holders, Arrival& arrival, Dying& dying) const {
   for (;;) {
     const unsigned source = Source(holders, arrival.space);
     const bool direct = Direct(source, arrival);
@@ -127,8 +127,8 @@ bool SyncedMemory::Direct(unsigned source, const Arrival& arrival) const {
   return source == kHost || Reaches(DeviceOf(arrival.space), *BufferOf(source).device);
 }
 
-SyncedMemory::Waits SyncedMemory::BringFrom(unsigned source, bool direct, Bytes bytes, Arrival& arrival,
-                                            Dying& dying) const {
+Waits SyncedMemory::BringFrom(unsigned source, bool direct, Bytes bytes, Arrival& arrival,
+                              Dying& dying) const {
   const Buffer& src = BufferOf(source);
   if (&src == &BufferOf(arrival.space)) {
     holders_.Isolate(bytes);
@@ -146,12 +146,12 @@ SyncedMemory::Waits SyncedMemory::BringFrom(unsigned source, bool direct, Bytes 
 
 /// One copy is one stream's read of the one buffer and overwrite of the other. Both are noted before the copy
 /// is queued, so that a call that fails half-way is still waited for.
-SyncedMemory::Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const Stream& on,
-                                           Arrival& arrival, Dying& dying) const {
+Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const Stream& on, Arrival& arrival,
+                             Dying& dying) const {
   Buffer &src = BufferOf(source), &dst = BufferOf(to);
   Allocate(dst, arrival.bytes, on);
-  if (auto wait = HostMustFor(on, src, bytes, Access::kRead, dying)) return wait;
-  if (auto wait = HostMustFor(on, dst, bytes, Access::kOverwrite, dying)) return wait;
+  if (auto wait = src.Before(on, bytes, Access::kRead, dying)) return wait;
+  if (auto wait = dst.Before(on, bytes, Access::kOverwrite, dying)) return wait;
   holders_.Isolate(bytes);
   src.uses.Prepare(bytes, Access::kRead, on, dying);
   dst.uses.Prepare(bytes, Access::kOverwrite, on, dying);
@@ -162,7 +162,7 @@ SyncedMemory::Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned so
                     : from_host ? CopyKind::kHostToDevice
                                 : CopyKind::kDeviceToDevice;
   // Without its point the copy is waited for like a kernel: with all that is queued behind it.
-  if (const auto landed = Event::OfCopy(kind, At(dst, bytes), At(src, bytes), CountOf(bytes), on)) {
+  if (const auto landed = Event::OfCopy(kind, dst.At(bytes), src.At(bytes), CountOf(bytes), on)) {
     src.uses.SetPoint(bytes, read, *landed);
     dst.uses.SetPoint(bytes, write, *landed);
   }
@@ -173,38 +173,25 @@ SyncedMemory::Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned so
 
 /// Bytes that nobody holds read as zeros; here they become so. For the host that is a write, though the
 /// access be a read, and waits for readers too.
-SyncedMemory::Waits SyncedMemory::Zero(Bytes bytes, Arrival& arrival, Dying& dying) const {
+Waits SyncedMemory::Zero(Bytes bytes, Arrival& arrival, Dying& dying) const {
   if (arrival.prefetch && arrival.space == kHost) return std::nullopt;  // no stream has work to start
   Buffer& here = BufferOf(arrival.space);
   const Stream on = arrival.on != nullptr ? *arrival.on : Stream::Main(*here.device);
   Allocate(here, arrival.bytes, on);
-  auto wait = arrival.on == nullptr ? HostMust(here, bytes, Access::kReadWrite, dying)
-                                    : HostMustFor(on, here, bytes, Access::kReadWrite, dying);
+  auto wait = arrival.on == nullptr ? here.BeforeHost(bytes, Access::kReadWrite, dying)
+                                    : here.Before(on, bytes, Access::kReadWrite, dying);
   if (wait) return wait;
   holders_.Isolate(bytes);
   if (arrival.on == nullptr) {
-    std::memset(At(here, bytes), 0, CountOf(bytes));
+    std::memset(here.At(bytes), 0, CountOf(bytes));
   } else {
     here.uses.Prepare(bytes, Access::kReadWrite, on, dying);
     here.uses.Note(bytes, Access::kReadWrite, on, dying);
-    on.device().Fill(At(here, bytes), std::byte{0}, CountOf(bytes), on.handle());
+    on.device().Fill(here.At(bytes), std::byte{0}, CountOf(bytes), on.handle());
   }
   ChangeHolders(bytes, [&](Spaces) { return Only(arrival.space); });
   arrival.zeroed += CountOf(bytes);
   return std::nullopt;
-}
-
-SyncedMemory::Waits SyncedMemory::HostMust(Buffer& buffer, Bytes bytes, Access access, Dying& dying) {
-  auto awaited = buffer.uses.BeforeHost(bytes, access, dying);
-  if (awaited.empty()) return std::nullopt;
-  return Wait{&buffer, bytes, access, std::move(awaited)};
-}
-/// What `on` cannot wait for itself.
-SyncedMemory::Waits SyncedMemory::HostMustFor(const Stream& on, Buffer& buffer, Bytes bytes, Access access,
-                                              Dying& dying) {
-  auto awaited = buffer.uses.Foreign(bytes, access, on, dying);
-  if (awaited.empty()) return std::nullopt;
-  return Wait{&buffer, bytes, access, std::move(awaited)};
 }
 
 void SyncedMemory::Commit(Arrival& arrival, Dying& dying) const noexcept {
@@ -217,7 +204,7 @@ void SyncedMemory::Commit(Arrival& arrival, Dying& dying) const noexcept {
                   [&](Spaces holders) { return Next(holders, Only(arrival.space), arrival.access).next; });
     // Who accessed no byte has waited for nobody.
     if (!arrival.empty) Publish(bytes, arrival.access, arrival.space, arrival.on);
-    arrival.ptr = here.ptr == nullptr ? nullptr : At(here, bytes);
+    arrival.ptr = here.ptr == nullptr ? nullptr : here.At(bytes);
   }
 }
 
@@ -276,7 +263,7 @@ Device& SyncedMemory::DeviceOf(unsigned space) const noexcept {
   return space <= kDevice ? device_ : *others_[space - kDevice - 1]->device;
 }
 /// A unified device uses the host's memory.
-SyncedMemory::Buffer& SyncedMemory::BufferOf(unsigned space) const noexcept {
+detail::Buffer& SyncedMemory::BufferOf(unsigned space) const noexcept {
   if (space == kHost) return unified_ ? gpu_ : cpu_;
   if (space == kDevice) return gpu_;
   Buffer& other = *others_[space - kDevice - 1];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "core/memory/runs.hpp"
 #include "ferry/synced_memory.hpp"
@@ -12,6 +13,16 @@ namespace ferry::detail {
 // Spaces, by number: the memory's own, and then further devices in the order of first use.
 constexpr unsigned kHost = 0, kDevice = 1;
 constexpr Spaces Only(unsigned space) noexcept { return Spaces{1} << space; }
+
+/// The bytes of a range, to kEnd if they are as far as the memory goes; nothing where they go beyond.
+inline std::optional<Bytes> Within(std::size_t size, ByteRange range) noexcept {
+  if (range.first == 0 && range.bytes == ByteRange::kRest) return Bytes{};
+  if (range.first > size) return std::nullopt;
+  const std::size_t rest = size - range.first;
+  if (range.bytes < rest) return Bytes{range.first, range.first + range.bytes};
+  if (range.bytes != rest && range.bytes != ByteRange::kRest) return std::nullopt;
+  return Bytes{range.first, rest == 0 ? range.first : Bytes::kEnd};
+}
 
 /// One access of a call.
 struct Arrival {

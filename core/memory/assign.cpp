@@ -106,7 +106,7 @@ void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, 
   target.empty = false;
   Call::Perform({&target, 1}, [&] {
     if (on_gpu) return CopyOver(target, bytes, size);
-    std::memcpy(At(BufferOf(kHost), to), bytes, size);
+    std::memcpy(BufferOf(kHost).At(to), bytes, size);
   });
 }
 
@@ -121,8 +121,7 @@ void SyncedMemory::CopyOver(const Arrival& target, const void* from, std::size_t
     cpu_ready_ = nullptr;
   else
     ChangeHolders(target.bytes, [only](Spaces holders) { return holders == only ? only : holders & ~only; });
-  target.on->device().Copy(CopyKind::kDeviceToDevice, At(here, target.bytes), from, size,
-                           target.on->handle());
+  target.on->device().Copy(CopyKind::kDeviceToDevice, here.At(target.bytes), from, size, target.on->handle());
 } catch (const DeviceError&) {
   RethrowNamed();
 }

@@ -16,7 +16,7 @@ class Call {
   /// Sorted by memory, without two of the same bytes, of which one writes. Between the two, `work` is done
   /// under the locks.
   static void Perform(std::span<Arrival> arrivals, const std::function<void()>& work = {});
-  /// See take.hpp; ranges and overlaps have been checked.
+  /// See take.hpp.
   static void Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs);
 
  private:

@@ -44,7 +44,7 @@ void* SyncedMemory::InPlace(Access access, const Stream* on, Bytes bytes) const 
   const Buffer& host = BufferOf(kHost);
   if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
   Publish(bytes, access, *space, on);
-  return At(here, bytes);
+  return here.At(bytes);
 }
 
 /// What the words say after an access.

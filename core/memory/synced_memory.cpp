@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/synced_memory.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -90,15 +89,15 @@ void SyncedMemory::async_gpu_push(const Stream& on) {
 }
 
 Bytes SyncedMemory::Checked(ByteRange range, const char* call) const {
-  if (range.first == 0 && range.bytes == ByteRange::kRest) return {};
-  if (range.first > size_ || (range.bytes != ByteRange::kRest && range.bytes > size_ - range.first))
-    throw std::out_of_range("SyncedMemory::" + std::string(call) + ": " +
-                            (range.bytes == ByteRange::kRest ? "all" : std::to_string(range.bytes)) +
-                            " bytes from byte " + std::to_string(range.first) + " on of " + Named() +
-                            ", which has " + std::to_string(size_));
-  const std::size_t bytes = std::min(range.bytes, size_ - range.first);
-  const bool rest = bytes != 0 && bytes == size_ - range.first;
-  return {range.first, rest ? Bytes::kEnd : range.first + bytes};
+  if (const auto within = detail::Within(size_, range)) [[likely]]
+    return *within;
+  FailRange(range, call);
+}
+void SyncedMemory::FailRange(ByteRange range, const char* call) const {
+  throw std::out_of_range("SyncedMemory::" + std::string(call) + ": " +
+                          (range.bytes == ByteRange::kRest ? "all" : std::to_string(range.bytes)) +
+                          " bytes from byte " + std::to_string(range.first) + " on of " + Named() +
+                          ", which has " + std::to_string(size_));
 }
 
 void SyncedMemory::Forget(const Stream& borrowed) {

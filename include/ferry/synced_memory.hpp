@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,10 +15,10 @@
 
 #include "ferry/backend.hpp"
 #include "ferry/coherence.hpp"
+#include "ferry/detail/buffer.hpp"
 #include "ferry/detail/dependents.hpp"
 #include "ferry/detail/range_map.hpp"
 #include "ferry/detail/ready_words.hpp"
-#include "ferry/detail/use_list.hpp"
 #include "ferry/device.hpp"
 #include "ferry/stream.hpp"
 
@@ -119,7 +118,7 @@ class SyncedMemory : private detail::ReadyWords {
     return Reach(&on, Access::kOverwrite, range);
   }
   ///@}
-  using Deleter = std::function<void(void*)>;  ///< gives bytes back to their owner
+  using Deleter = detail::Deleter;  ///< a std::function<void(void*)> that gives bytes back to their owner
   /// Use the caller's bytes, size() of them, from now on; the caller keeps owning them. The next set_*_data
   /// of that side, or the destructor, gives them back: host bytes when it returns, device bytes in the main
   /// stream's order. The capacity becomes size(). With a deleter, ownership passes to the memory if the call
@@ -207,25 +206,8 @@ class SyncedMemory : private detail::ReadyWords {
   friend class detail::Call;
   friend class detail::InPlace;
   friend class detail::Reshaping;
-  struct Buffer {
-    Device* device;
-    MemoryKind kind;
-    bool constant = false;  ///< adopted bytes that nobody may write
-    std::uint16_t serial = device->serial();
-    void* ptr = nullptr;
-    std::size_t allocated = 0;  ///< what the device gets back, in bytes; 0 where the bytes are adopted
-    std::unique_ptr<Deleter> deleter{};  ///< of adopted bytes that are ours
-    detail::UseList uses{};
-    bool adopted() const noexcept { return ptr != nullptr && allocated == 0; }
-  };
-  /// What the host must wait for before an access can go on.
-  struct Wait {
-    Buffer* buffer;
-    detail::Bytes bytes;
-    Access access;
-    std::vector<detail::UseList::Awaited> awaited;
-  };
-  using Waits = std::optional<Wait>;
+  using Buffer = detail::Buffer;
+  using Waits = detail::Waits;
 
   void* Write(Access access) {
     if (sole_.load(std::memory_order_acquire) == detail::StreamId::kHost) [[likely]]
@@ -262,9 +244,6 @@ class SyncedMemory : private detail::ReadyWords {
   Waits Transfer(detail::Bytes bytes, unsigned to, unsigned source, const Stream& on,
                  detail::Arrival& arrival, detail::Dying& dying) const;
   Waits Zero(detail::Bytes bytes, detail::Arrival& arrival, detail::Dying& dying) const;
-  static Waits HostMust(Buffer& buffer, detail::Bytes bytes, Access access, detail::Dying& dying);
-  static Waits HostMustFor(const Stream& on, Buffer& buffer, detail::Bytes bytes, Access access,
-                           detail::Dying& dying);
   void Publish(detail::Bytes bytes, Access access, unsigned space, const Stream* on) const noexcept;
   unsigned Source(Spaces holders, unsigned space) const;
   Spaces SharersOf(unsigned space) const noexcept;
@@ -276,13 +255,11 @@ class SyncedMemory : private detail::ReadyWords {
   std::optional<unsigned> FindSpace(const Device& device) const noexcept;
   Device& DeviceOf(unsigned space) const noexcept;
   Buffer& BufferOf(unsigned space) const noexcept;
-  static std::byte* At(const Buffer& buffer, detail::Bytes bytes) noexcept {
-    return static_cast<std::byte*>(buffer.ptr) + bytes.first;
-  }
   std::size_t CountOf(detail::Bytes bytes) const noexcept {
     return (bytes.last < size_ ? bytes.last : size_) - bytes.first;
   }
   detail::Bytes Checked(ByteRange range, const char* call) const;
+  [[noreturn]] void FailRange(ByteRange range, const char* call) const;
 
   enum class Constness : std::uint8_t { kMutable, kConstant };
   void Adopt(unsigned space, void* ptr, Constness constness, Deleter deleter, const Stream& on);

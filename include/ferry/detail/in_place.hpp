@@ -44,10 +44,6 @@ class InPlace {
   static void* Reach(const SyncedMemory& memory, Access access, ByteRange range, const Stream* on) {
     return memory.Reach(on, access, range);
   }
-  /// Whether a copy by the device would be of bytes that it only shares with the host.
-  static bool LendsHostBytesTo(Device& device, const SyncedMemory& memory) {
-    return memory.LendsHostBytesTo(device);
-  }
 
  private:
   template <Access kAccess, class Otherwise>

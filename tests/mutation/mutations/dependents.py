@@ -59,7 +59,7 @@ MUTATIONS = [
     (DEVICE, "if (device->properties().index < std::max(1, options.devices)) ", "",
      "a device that the machine lacks cannot be renewed"),
     (DEVICE, "    faultless.fail_at = 0;\n", "", "a device that is renewed meets the machine's faults"),
-    (DEVICE, "  ResetMachine(options);\n}", "  if (devices.empty()) ResetMachine(options);\n}", "a device that is renewed costs calls"),
+    (DEVICE, "    ResetMachine(options);\n  });", "    if (devices.empty()) ResetMachine(options);\n  });", "a device that is renewed costs calls"),
     (GPU, "block : kept_.TakeAll())\n      for (const EventHandle point : block.points) static_cast", "block : std::list<KeptBlocks::Block>())\n      for (const EventHandle point : block.points) static_cast", "a block of the old machine is freed on the new one"),
     (GPU, "    queues_.Lose();\n", "", "an event of the old machine is used on the new one"),
     (MACHINE, "    if (!kept.contains(handle)) ", "    ", "events that a device keeps are leaks"),

@@ -5,6 +5,7 @@ POOL = "core/device/pooled_device.cpp"
 CHECKED = "core/device/checked_device.cpp"
 CHOOSE = "core/device/backend.cpp"
 STATISTICS = "core/device/statistics_device.cpp"
+REGISTRY = "include/ferry/detail/registry.hpp"
 FORWARDING = "include/ferry/forwarding_device.hpp"
 
 MUTATIONS = [
@@ -56,7 +57,7 @@ MUTATIONS = [
     (CHECKED, "  ForOthers(ask);\n", "", "an event of another backend is waited for"),
     (CHECKED, "  if (known) return;\n  Require(!released, call", "  Require(!released, call",
      "an event that comes again is taken for the one that was released"),
-    (CHECKED, "    std::erase(all.devices, this);\n", "    (void)all;\n", "a device that is gone is asked"),
+    (REGISTRY, "    std::erase(devices_, &device);\n", "    (void)device;\n", "a device that is gone is asked"),
     (CHOOSE, "make_unique<CheckedDevice>(std::move(device));",
      "make_unique<StatisticsDevice>(std::make_unique<CheckedDevice>(std::move(device)));",
      "what is refused is counted"),

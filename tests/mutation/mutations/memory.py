@@ -3,6 +3,7 @@
 
 MEMORY = "core/memory/synced_memory.cpp"
 ADOPT = "core/memory/adopt.cpp"
+ARRIVE_H = "core/memory/arrival.hpp"
 ASSIGN = "core/memory/assign.cpp"
 MEMORY_H = "include/ferry/synced_memory.hpp"
 
@@ -10,10 +11,11 @@ MUTATIONS = [
     # Accesses and ranges.
     (MEMORY, "  if (head() != HEAD_AT_CPU)\n", "  if (head() == HEAD_AT_GPU)\n",
      "async_gpu_push of bytes that nobody wrote"),
-    (MEMORY, "range.first > size_ || ", "", "a range may begin behind the memory's end"),
-    (MEMORY, "range.bytes > size_ - range.first))", "range.bytes > size_))", "a range may end behind the memory's end"),
-    (MEMORY, "bytes != 0 && bytes == size_ - range.first", "true", "a part is taken for all that follows it"),
-    (MEMORY, "bytes != 0 && bytes == size_ - range.first", "bytes == size_ - range.first",
+    (ARRIVE_H, "  if (range.first > size) return std::nullopt;\n", "", "a range may begin behind the memory's end"),
+    (ARRIVE_H, "  if (range.bytes != rest && range.bytes != ByteRange::kRest) return std::nullopt;\n", "",
+     "a range may end behind the memory's end"),
+    (ARRIVE_H, "Bytes{range.first, range.first + range.bytes}", "Bytes{range.first, Bytes::kEnd}", "a part is taken for all that follows it"),
+    (ARRIVE_H, "rest == 0 ? range.first : Bytes::kEnd", "Bytes::kEnd",
      "a part of no bytes at the end is taken for one"),
     (MEMORY, "range.bytes > Bytes::kEnd - range.first;", "false;", "the head of the rest is that of no bytes"),
     (MEMORY_H, "if (sole_.load(std::memory_order_acquire) == on.id_)", "if (sole_.load(std::memory_order_acquire) != detail::StreamId::kNone)",
