@@ -18,6 +18,10 @@ namespace ferry {
 
 using detail::Reshaping;
 
+void detail::Shaped::FailShapeless(const char* call) {
+  throw ShapeError(std::string(call) + ": the blob has no shape, and so no elements; Reshape it first");
+}
+
 template <class T>
 std::size_t Blob<T>::Bytes(const Shape& shape, const char* call) {
   constexpr auto kMost = std::numeric_limits<std::ptrdiff_t>::max() / static_cast<std::ptrdiff_t>(sizeof(T));
@@ -62,11 +66,12 @@ void Blob<T>::Commit(const Shape& shape, Reshaping& reshaping) noexcept {
 /// Shared elements that the shape no longer needs stay in the array, if they are still there.
 template <class T>
 void Blob<T>::Fit() noexcept {
-  for (Array<T>* const array : {&data_, &diff_}) {
-    const auto [first, bytes] = array->part().range;
-    const bool stays = array->memory_.use_count() != 1 && array->count_ >= count() &&
-                       first + bytes <= array->memory_.get()->size();
-    if (!stays) array->Fit(count());
+  for (const BlobPart part : {BlobPart::kData, BlobPart::kDiff}) {
+    Array<T>& own = array(part);
+    const auto [first, bytes] = own.part().range;
+    const bool stays = own.memory_.use_count() != 1 && own.count_ >= this->count() &&
+                       first + bytes <= own.memory_.get()->size();
+    if (!stays) own.Fit(this->count());
   }
 }
 
@@ -84,7 +89,7 @@ Blob<T> Blob<T>::SliceOf(std::int64_t first, std::int64_t count) const {
   std::array<std::int64_t, kMaxBlobAxes> dims;
   std::copy(shape_.begin(), shape_.end(), dims.begin());
   dims[0] = count;
-  const std::int64_t row = shape_.count(1, num_axes());
+  const std::int64_t row = shape_.count(1, this->num_axes());
   Blob slice(device());
   slice.shape_ = Shape(std::span<const std::int64_t>(dims).first(shape_.size()), "Blob::Slice");
   slice.data_ = data_.template SliceAs<T>(first * row, count * row);
@@ -117,14 +122,14 @@ template <class T>
 void Blob<T>::set_cpu_data(T* data) {
   auto memory = Adoptive(data, "Blob::set_cpu_data");
   memory->set_cpu_data(data);
-  data_ = Array<T>(std::move(memory), 0, count());
+  data_ = Array<T>(std::move(memory), 0, this->count());
 }
 
 template <class T>
 void Blob<T>::set_gpu_data(T* data, const Stream& on) {
   auto memory = Adoptive(data, "Blob::set_gpu_data");
   memory->set_gpu_data(data, on);
-  data_ = Array<T>(std::move(memory), 0, count());
+  data_ = Array<T>(std::move(memory), 0, this->count());
 }
 
 template <class T>
@@ -132,25 +137,25 @@ MemoryPtr Blob<T>::Adoptive(const T* ptr, const char* call) const {
   const auto refuse = [call](const std::string& why) {
     throw std::invalid_argument(std::string(call) + ": the pointer is " + why);
   };
-  if (ptr == nullptr) refuse("null; give one to " + std::to_string(count()) + " elements");
+  if (ptr == nullptr) refuse("null; give one to " + std::to_string(this->count()) + " elements");
   if (!HasShape()) FailShapeless(call);
   // Of the old storage too, which may go when this blob departs from it.
-  if (data()->Owns(ptr) || diff()->Owns(ptr))
+  if (this->data()->Owns(ptr) || this->diff()->Owns(ptr))
     refuse("to elements that this blob owns and would free; give it those of another owner");
-  const bool whole = data_.first_ == 0 && data()->size() == bytes();
-  return whole ? data() : MemoryPtr(std::make_shared<SyncedMemory>(bytes(), device(), name()));
+  const bool whole = data_.first_ == 0 && this->data()->size() == bytes();
+  return whole ? this->data() : MemoryPtr(std::make_shared<SyncedMemory>(bytes(), device(), name()));
 }
 
 template <class T>
-Array<T> Blob<T>::Shareable(const Array<T>& array, const Blob& with, const char* call) const {
-  if (count() != with.count() || HasShape() != with.HasShape())
+Array<T> Blob<T>::Shareable(const Array<T>& own, const Blob& with, const char* call) const {
+  if (this->count() != with.count() || HasShape() != with.HasShape())
     throw ShapeError(std::string(call) + ": the other blob has " + Described() + ", this blob has " +
                      with.Described() + "; to share, both need a shape, and equal counts");
-  if (HasShape() && &array.device() != &with.device())
+  if (HasShape() && &own.device() != &with.device())
     throw std::invalid_argument(std::string(call) + ": the other blob's storage is on the device " +
-                                Name(array.device()) + ", this blob's on another, " + Name(with.device()) +
+                                Name(own.device()) + ", this blob's on another, " + Name(with.device()) +
                                 "; CopyFrom copies between devices");
-  return array.template ShareAs<T>();
+  return own.template ShareAs<T>();
 }
 
 template <class T>
@@ -166,11 +171,6 @@ const std::string& Blob<T>::name() const noexcept {
   static const std::string none;
   const detail::BlobExtras* const extras = extras_.Find();
   return extras != nullptr ? extras->name : none;
-}
-
-template <class T>
-void Blob<T>::FailShapeless(const char* call) {
-  throw ShapeError(std::string(call) + ": the blob has no shape, and so no elements; Reshape it first");
 }
 
 template <class T>

@@ -12,11 +12,10 @@
 #include "ferry/array.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/blob_options.hpp"
-#include "ferry/detail/blob_access.hpp"
+#include "ferry/detail/blob_arrays.hpp"
 #include "ferry/detail/blob_extras.hpp"
 #include "ferry/detail/message.hpp"
 #include "ferry/detail/range.hpp"
-#include "ferry/detail/shaped.hpp"
 #include "ferry/diff.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/shape.hpp"
@@ -24,9 +23,6 @@
 #include "ferry/synced_memory.hpp"
 
 namespace ferry {
-namespace detail {
-class Reshaping;
-}  // namespace detail
 
 /// A shape and two arrays of it, data and diff, whose storage blobs can share: Caffe's Blob.
 ///
@@ -37,8 +33,9 @@ class Reshaping;
 /// elements as they were, except as SyncedMemory says. A Blob without a shape has no elements, no storage,
 /// and null pointers. Blob<const T>, of ferry/const_blob.hpp, may only be read.
 template <class T>
-class Blob : public detail::Shaped {
+class Blob : public detail::BlobArrays<T> {
   static_assert(std::is_arithmetic_v<T>, "a Blob holds numbers");
+  using Base = detail::BlobArrays<T>;
 
  public:
   /// No shape; on the default device.
@@ -115,62 +112,12 @@ class Blob : public detail::Shaped {
   void set_name(const std::string& name);
   const std::string& name() const noexcept;  ///< what set_name said
 
-  using detail::Shaped::count;
-  /// In elements; 0 without a shape.
-  std::int64_t count() const noexcept { return HasShape() ? shape_.count() : 0; }
-  /// "2 3 (6)"
-  std::string shape_string() const { return HasShape() ? shape_.ToString() : "(0)"; }
   /// Whether the message has this shape. Legacy dims are compared from the last axis, as Caffe wrote them.
   template <BlobMessage M>
   bool ShapeEquals(const M& other) const {
     return detail::ShapeEquals(shape_, detail::ContentsOf(other));
   }
 
-  /// The element at an index, read on the host. Indices that are missing are 0.
-  ///@{
-  T data_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
-    return Element(data_, Legacy{{n, c, h, w}}, "Blob::data_at");
-  }
-  template <IntegerRange R>
-  T data_at(const R& index) const {
-    return Element(data_, index, "Blob::data_at");
-  }
-  T data_at(std::initializer_list<std::int64_t> index) const {
-    return Element(data_, index, "Blob::data_at");
-  }
-  T diff_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
-    return Element(diff_, Legacy{{n, c, h, w}}, "Blob::diff_at");
-  }
-  template <IntegerRange R>
-  T diff_at(const R& index) const {
-    return Element(diff_, index, "Blob::diff_at");
-  }
-  T diff_at(std::initializer_list<std::int64_t> index) const {
-    return Element(diff_, index, "Blob::diff_at");
-  }
-  ///@}
-
-  /// The accesses of SyncedMemory by the same names, of count() elements.
-  ///@{
-  const T* cpu_data() const { return In(data_).template Cpu<Access::kRead>(); }
-  const T* gpu_data() const { return In(data_).template Gpu<Access::kRead>(); }
-  const T* gpu_data(const Stream& on) const { return In(data_).template Gpu<Access::kRead>(on); }
-  T* mutable_cpu_data() { return In(data_).template Cpu<Access::kReadWrite>(); }
-  T* mutable_gpu_data() { return In(data_).template Gpu<Access::kReadWrite>(); }
-  T* mutable_gpu_data(const Stream& on) { return In(data_).template Gpu<Access::kReadWrite>(on); }
-  T* overwrite_cpu_data() { return In(data_).template Cpu<Access::kOverwrite>(); }
-  T* overwrite_gpu_data() { return In(data_).template Gpu<Access::kOverwrite>(); }
-  T* overwrite_gpu_data(const Stream& on) { return In(data_).template Gpu<Access::kOverwrite>(on); }
-  const T* cpu_diff() const { return In(diff_).template Cpu<Access::kRead>(); }
-  const T* gpu_diff() const { return In(diff_).template Gpu<Access::kRead>(); }
-  const T* gpu_diff(const Stream& on) const { return In(diff_).template Gpu<Access::kRead>(on); }
-  T* mutable_cpu_diff() { return In(diff_).template Cpu<Access::kReadWrite>(); }
-  T* mutable_gpu_diff() { return In(diff_).template Gpu<Access::kReadWrite>(); }
-  T* mutable_gpu_diff(const Stream& on) { return In(diff_).template Gpu<Access::kReadWrite>(on); }
-  T* overwrite_cpu_diff() { return In(diff_).template Cpu<Access::kOverwrite>(); }
-  T* overwrite_gpu_diff() { return In(diff_).template Gpu<Access::kOverwrite>(); }
-  T* overwrite_gpu_diff(const Stream& on) { return In(diff_).template Gpu<Access::kOverwrite>(on); }
-  ///@}
   /// Start on `on`, or on the main stream, what a read on that side will need, and do not wait for it.
   void Prefetch(Side side, const Stream& on, BlobPart part = BlobPart::kData) const;
   /// @overload
@@ -187,12 +134,6 @@ class Blob : public detail::Shaped {
   void set_gpu_data(T* data) { set_gpu_data(data, Stream::Main(device())); }
   ///@}
 
-  /// The memories. Without a shape they are null, and `*` and `->` throw ShapeError. Those of a slice are the
-  /// whole of which it is a part.
-  ///@{
-  const MemoryPtr& data() const noexcept { return data_.memory_; }
-  const MemoryPtr& diff() const noexcept { return diff_.memory_; }
-  ///@}
   /// Use the storage of `other`. Throws ShapeError for another count, and std::invalid_argument for another
   /// device.
   ///@{
@@ -271,8 +212,8 @@ class Blob : public detail::Shaped {
     requires Real<T>
   {
     RequireWritable(message);
-    const T* const data = cpu_data();
-    detail::Write(shape_, data, write_diff ? cpu_diff() : nullptr, *message);
+    const T* const data = this->cpu_data();
+    detail::Write(shape_, data, write_diff ? this->cpu_diff() : nullptr, *message);
   }
   /// @overload
   template <BlobMessage M>
@@ -285,17 +226,15 @@ class Blob : public detail::Shaped {
   /// For operands.
   detail::Part part(BlobPart which) const noexcept {
     const Array<T>& of = array(which);
-    return {of.memory_.get(), {of.first_, bytes()}, count(), {shape_.data(), shape_.size()}, of.in_place_};
+    return {
+        of.memory_.get(), {of.first_, bytes()}, this->count(), {shape_.data(), shape_.size()}, of.in_place_};
   }
 
  private:
   friend class Blob<const T>;
   friend struct detail::PartOf<Blob>;
+  using Base::array, Base::data_, Base::diff_, Base::FailShapeless, Base::HasShape, Base::shape_;
 
-  bool HasShape() const noexcept { return data_.memory_ != nullptr; }
-  Array<T>& array(BlobPart part) noexcept { return part == BlobPart::kData ? data_ : diff_; }
-  const Array<T>& array(BlobPart part) const noexcept { return part == BlobPart::kData ? data_ : diff_; }
-  detail::BlobAccess<T> In(const Array<T>& array) const noexcept { return {array, *this}; }
   /// The arrays follow the shape.
   void Fit() noexcept;
   /// Not const, so that it can be made const again by whom it is for.
@@ -307,28 +246,18 @@ class Blob : public detail::Shaped {
   void Take(const detail::BlobContents& contents, bool reshape);
   void RequireWritable(const void* message) const;
   static std::size_t Bytes(const Shape& shape, const char* call);
-  std::size_t bytes() const noexcept { return static_cast<std::size_t>(count()) * sizeof(T); }
+  std::size_t bytes() const noexcept { return static_cast<std::size_t>(this->count()) * sizeof(T); }
   detail::Reshaping Change(std::size_t bytes);
   /// The data's storage if it has just count() elements in use, or new storage of that size.
   MemoryPtr Adoptive(const T* ptr, const char* call) const;
-  Array<T> Shareable(const Array<T>& array, const Blob& with, const char* call) const;
+  Array<T> Shareable(const Array<T>& own, const Blob& with, const char* call) const;
   const SyncedMemory& ShapeMemory() const;
   void Swap(Blob& other) noexcept;
 
-  /// An index that is refused brings no bytes to the host.
-  template <class Index>
-  T Element(const Array<T>& array, const Index& index, const char* call) const {
-    if (!HasShape()) FailShapeless(call);
-    const std::int64_t at = Offset(index, detail::Bound::kInside, call);
-    return In(array).template Cpu<Access::kRead>()[at];
-  }
-  [[noreturn]] static void FailShapeless(const char* call);
   /// "shape 2 3 (6)", or "no shape"
   std::string Described() const;
 
   Device* device_ = nullptr;  ///< null: the default one, which nobody has asked for yet
-  Array<T> data_;             ///< as many elements as the shape or, where they are shared, more
-  Array<T> diff_;
   mutable detail::OnDemand<detail::BlobExtras> extras_;
 };
 

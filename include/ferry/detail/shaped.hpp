@@ -51,6 +51,7 @@ class Shaped {
  protected:
   Shaped() = default;
   ~Shaped() = default;
+  [[noreturn]] static void FailShapeless(const char* call);
 
   struct Legacy {
     std::array<std::int64_t, 4> index;

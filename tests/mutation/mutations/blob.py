@@ -3,6 +3,7 @@
 
 BLOB = "core/blob/blob.cpp"
 BLOB_H = "include/ferry/blob.hpp"
+BLOB_ARRAYS = "include/ferry/detail/blob_arrays.hpp"
 MATH = "core/blob/blob_math.cpp"
 RESHAPING = "core/blob/reshaping.cpp"
 MESSAGE = "core/blob/message.cpp"
@@ -16,12 +17,16 @@ PROTO = "core/proto/proto.cpp"
 
 MUTATIONS = [
     # Adopted elements, and blobs that are moved from.
-    (BLOB, "if (data()->Owns(ptr) || diff()->Owns(ptr))", "if (data()->Owns(ptr))",
+    (BLOB, "if (this->data()->Owns(ptr) || this->diff()->Owns(ptr))", "if (this->data()->Owns(ptr))",
      "a blob takes its own diff for its data"),
-    (BLOB, "if (data()->Owns(ptr) || diff()->Owns(ptr))", "if (diff()->Owns(ptr))",
+    (BLOB, "if (this->data()->Owns(ptr) || this->diff()->Owns(ptr))", "if (this->diff()->Owns(ptr))",
      "a blob departs from storage that it still uses"),
     (BLOB_H, "Blob(Blob&& other) noexcept : device_(other.device_) {", "Blob(Blob&& other) noexcept {",
      "a blob that was moved from has lost its device"),
+
+    # Accesses.
+    (BLOB_ARRAYS, "access == Access::kOverwrite && array.size() != count() ?", "false ?",
+     "who overwrites a blob in larger storage drops the rest"),
 
     # Shapes.
     (SHAPE_H, "if (!std::in_range<std::int64_t>(i))", "if (false)", "an index over int64 shows as a negative one"),
@@ -34,9 +39,9 @@ MUTATIONS = [
     (BLOB, "|| count > shape_[0] - first)", "|| first + count > shape_[0])", "a slice of a count that wraps lies within the axis"),
     (BLOB, "  slice.diff_ = diff_.template SliceAs<T>(first * row, count * row);\n", "  slice.diff_ = diff_.template SliceAs<T>(0, count * row);\n",
      "each slice has the first one's diff"),
-    (BLOB, "array->memory_.use_count() != 1 && array->count_ >= count() &&", "array->count_ >= count() &&",
+    (BLOB, "own.memory_.use_count() != 1 && own.count_ >= this->count() &&", "own.count_ >= this->count() &&",
      "what a blob has alone stays as long as it was"),
-    (BLOB, "  const bool whole = data_.first_ == 0 && data()->size() == bytes();", "  const bool whole = true;",
+    (BLOB, "  const bool whole = data_.first_ == 0 && this->data()->size() == bytes();", "  const bool whole = true;",
      "a slice that is given bytes gives them to all"),
     (RESHAPING, "const bool spare = room == Room::kExact && !lacks && change.sole() &&", "const bool spare = room == Room::kExact && !lacks &&",
      "ShrinkToFit departs from storage that others share"),

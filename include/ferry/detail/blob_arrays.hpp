@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "ferry/array.hpp"
+#include "ferry/blob_options.hpp"
+#include "ferry/detail/shaped.hpp"
+
+namespace ferry::detail {
+
+/// A shape and two arrays of it, with the accesses of Caffe's Blob.
+template <class T>
+class BlobArrays : public Shaped {
+ public:
+  using Shaped::count;
+  /// In elements; 0 without a shape.
+  std::int64_t count() const noexcept { return HasShape() ? shape_.count() : 0; }
+  /// "2 3 (6)"
+  std::string shape_string() const { return HasShape() ? shape_.ToString() : "(0)"; }
+
+  /// The element at an index, read on the host. Indices that are missing are 0.
+  ///@{
+  T data_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
+    return Element(data_, Legacy{{n, c, h, w}}, "Blob::data_at");
+  }
+  template <IntegerRange R>
+  T data_at(const R& index) const {
+    return Element(data_, index, "Blob::data_at");
+  }
+  T data_at(std::initializer_list<std::int64_t> index) const {
+    return Element(data_, index, "Blob::data_at");
+  }
+  T diff_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
+    return Element(diff_, Legacy{{n, c, h, w}}, "Blob::diff_at");
+  }
+  template <IntegerRange R>
+  T diff_at(const R& index) const {
+    return Element(diff_, index, "Blob::diff_at");
+  }
+  T diff_at(std::initializer_list<std::int64_t> index) const {
+    return Element(diff_, index, "Blob::diff_at");
+  }
+  ///@}
+
+  /// The accesses of SyncedMemory by the same names, of count() elements.
+  ///@{
+  const T* cpu_data() const { return Cpu<Access::kRead>(data_); }
+  const T* gpu_data() const { return Gpu<Access::kRead>(data_); }
+  const T* gpu_data(const Stream& on) const { return Gpu<Access::kRead>(data_, on); }
+  T* mutable_cpu_data() { return Cpu<Access::kReadWrite>(data_); }
+  T* mutable_gpu_data() { return Gpu<Access::kReadWrite>(data_); }
+  T* mutable_gpu_data(const Stream& on) { return Gpu<Access::kReadWrite>(data_, on); }
+  T* overwrite_cpu_data() { return Cpu<Access::kOverwrite>(data_); }
+  T* overwrite_gpu_data() { return Gpu<Access::kOverwrite>(data_); }
+  T* overwrite_gpu_data(const Stream& on) { return Gpu<Access::kOverwrite>(data_, on); }
+  const T* cpu_diff() const { return Cpu<Access::kRead>(diff_); }
+  const T* gpu_diff() const { return Gpu<Access::kRead>(diff_); }
+  const T* gpu_diff(const Stream& on) const { return Gpu<Access::kRead>(diff_, on); }
+  T* mutable_cpu_diff() { return Cpu<Access::kReadWrite>(diff_); }
+  T* mutable_gpu_diff() { return Gpu<Access::kReadWrite>(diff_); }
+  T* mutable_gpu_diff(const Stream& on) { return Gpu<Access::kReadWrite>(diff_, on); }
+  T* overwrite_cpu_diff() { return Cpu<Access::kOverwrite>(diff_); }
+  T* overwrite_gpu_diff() { return Gpu<Access::kOverwrite>(diff_); }
+  T* overwrite_gpu_diff(const Stream& on) { return Gpu<Access::kOverwrite>(diff_, on); }
+  ///@}
+  /// The memories. Without a shape they are null, and `*` and `->` throw ShapeError. Those of a slice are the
+  /// whole of which it is a part.
+  ///@{
+  const MemoryPtr& data() const noexcept { return data_.memory(); }
+  const MemoryPtr& diff() const noexcept { return diff_.memory(); }
+  ///@}
+
+ protected:
+  BlobArrays() = default;
+  ~BlobArrays() = default;
+
+  bool HasShape() const noexcept { return data() != nullptr; }
+  Array<T>& array(BlobPart part) noexcept { return part == BlobPart::kData ? data_ : diff_; }
+  const Array<T>& array(BlobPart part) const noexcept { return part == BlobPart::kData ? data_ : diff_; }
+
+  Array<T> data_;  ///< as many elements as the shape or, where they are shared, more
+  Array<T> diff_;
+
+ private:
+  /// Null where there are no elements, here and below.
+  template <Access kAccess>
+  T* Cpu(const Array<T>& array) const {
+    return static_cast<T*>(PartOf<Array<T>>::Short(array).template OnCpu<kAccess>(
+        [&] { return Reach(PartOf<Array<T>>::Of(array), Possible(array, kAccess), nullptr); }));
+  }
+  /// On the main stream.
+  template <Access kAccess>
+  T* Gpu(const Array<T>& array) const {
+    return static_cast<T*>(PartOf<Array<T>>::Short(array).template OnMain<kAccess>(
+        [&] { return ReachOnMain(PartOf<Array<T>>::Of(array), Possible(array, kAccess)); }));
+  }
+  template <Access kAccess>
+  T* Gpu(const Array<T>& array, const Stream& on) const {
+    return static_cast<T*>(PartOf<Array<T>>::Short(array).template OnGpu<kAccess>(
+        on, [&] { return Reach(PartOf<Array<T>>::Of(array), Possible(array, kAccess), &on); }));
+  }
+  /// A caller overwrites count() elements: of an array that has more, only some.
+  Access Possible(const Array<T>& array, Access access) const noexcept {
+    return access == Access::kOverwrite && array.size() != count() ? Access::kReadWrite : access;
+  }
+
+  /// An index that is refused brings no bytes to the host.
+  template <class Index>
+  T Element(const Array<T>& array, const Index& index, const char* call) const {
+    if (!HasShape()) FailShapeless(call);
+    const std::int64_t at = Offset(index, Bound::kInside, call);
+    return Cpu<Access::kRead>(array)[at];
+  }
+};
+
+}  // namespace ferry::detail
