@@ -61,17 +61,11 @@ class Array {
   /// An Array<T> becomes one that may only be read.
   template <class U>
     requires(std::same_as<const U, T> && !std::same_as<U, T>)
-  Array(Array<U>&& other) noexcept  // NOLINT(google-explicit-constructor): as T* becomes const T*
-      : memory_(std::move(other.memory_)),
-        in_place_(std::exchange(other.in_place_, {})),
-        first_(std::exchange(other.first_, 0)),
-        count_(std::exchange(other.count_, 0)) {}
+  Array(Array<U>&& other) noexcept {  // NOLINT(google-explicit-constructor): as T* becomes const T*
+    Swap(other);
+  }
   /// `other` is then an array of no elements.
-  Array(Array&& other) noexcept
-      : memory_(std::move(other.memory_)),
-        in_place_(std::exchange(other.in_place_, {})),
-        first_(std::exchange(other.first_, 0)),
-        count_(std::exchange(other.count_, 0)) {}
+  Array(Array&& other) noexcept { Swap(other); }
   /// `other` is then an array of no elements. The old elements go, unless an alias has them.
   Array& operator=(Array&& other) noexcept {
     Array(std::move(other)).Swap(*this);
@@ -173,15 +167,20 @@ class Array {
     return static_cast<std::size_t>(count) * sizeof(T);
   }
   template <class U>
-  Array<U> ShareAs() const {
+  Array<U> Alias(std::size_t first, std::int64_t count, detail::InPlace in_place) const {
     Array<U> alias;
     alias.memory_ = memory_;
-    alias.in_place_ = in_place_;
-    alias.first_ = first_;
-    alias.count_ = count_;
+    alias.in_place_ = in_place;
+    alias.first_ = first;
+    alias.count_ = count;
     return alias;
   }
-  void Swap(Array& other) noexcept {
+  template <class U>
+  Array<U> ShareAs() const {
+    return Alias<U>(first_, count_, in_place_);
+  }
+  template <class U>
+  void Swap(Array<U>& other) noexcept {
     memory_.swap(other.memory_);
     std::swap(in_place_, other.in_place_);
     std::swap(first_, other.first_);
@@ -191,12 +190,8 @@ class Array {
   Array<U> SliceAs(std::int64_t first, std::int64_t count) const {
     if (first < 0 || count < 0 || first > count_ || count > count_ - first) [[unlikely]]
       detail::FailSlice(part(), first, count);
-    if (count == count_) return ShareAs<U>();
-    Array<U> slice;
-    slice.memory_ = memory_;
-    slice.first_ = first_ + static_cast<std::size_t>(first) * sizeof(T);
-    slice.count_ = count;
-    return slice;
+    const std::size_t start = first_ + static_cast<std::size_t>(first) * sizeof(T);
+    return Alias<U>(start, count, count == count_ ? in_place_ : detail::InPlace{});
   }
   detail::Part part() const noexcept {
     return {memory_.get(), {first_, static_cast<std::size_t>(count_) * sizeof(T)}, count_, {}, in_place_};

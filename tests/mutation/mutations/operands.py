@@ -15,7 +15,7 @@ MUTATIONS = [
     # Arrays.
     (ARRAY, "|| count > count_ - first) [[unlikely]]", "|| first + count > count_) [[unlikely]]",
      "a slice of a count that wraps lies within its array"),
-    (ARRAY, "    slice.first_ = first_ + static_cast<std::size_t>(first) * sizeof(T);\n", "    slice.first_ = static_cast<std::size_t>(first) * sizeof(T);\n",
+    (ARRAY, "start = first_ + static_cast<std::size_t>(first) * sizeof(T);", "start = static_cast<std::size_t>(first) * sizeof(T);",
      "a slice of a slice begins at the memory's"),
     (ARRAY, "memory != nullptr && first_ == 0 && memory->size() == part().range.bytes)", "memory != nullptr)",
      "a part of a memory is in place as the whole"),
