@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <catch2/catch_test_macros.hpp>
 #include <memory>
+#include <new>
 
 #include "ferry/checked_device.hpp"
 #include "ferry/pooled_device.hpp"
@@ -71,6 +73,32 @@ inline std::unique_ptr<Device> MakeShielded(bool stacked) {
   if (!stacked) return device;
   device = std::make_unique<StatisticsDevice>(std::make_unique<PooledDevice>(std::move(device)));
   return std::make_unique<CheckedDevice>(std::move(device));
+}
+
+/// Takes turns, each with a later allocation that fails, until a turn has none left to fail. A turn is given
+/// a function that makes one call of Ferry's, with that failure, and returns whether it happened.
+template <class Turn>
+void ForEachFailedAllocation(const Turn& turn) {
+  bool failed = true;
+  long nth = 0;
+  while (failed) {
+    ++nth;
+    CAPTURE(nth);
+    turn([&](const auto& call) {
+      allocations = 0;
+      fails_at = nth;
+      try {
+        const InFerry in_ferry;
+        call();
+        failed = allocations >= nth;  // and yet it happened
+        fails_at = 0;
+        return true;
+      } catch (const std::bad_alloc&) {
+        fails_at = 0;
+        return false;
+      }
+    });
+  }
 }
 
 }  // namespace ferry::testing

@@ -3,7 +3,6 @@
 #include "tests/property/host_memory.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <new>
 #include <utility>
 
 #include "ferry/detail/take.hpp"
@@ -61,9 +60,7 @@ TEST_CASE("no host memory while streams are folded, bytes adopted, copied and re
 }
 
 TEST_CASE("no host memory in a call whose operands cut each other's bytes loses nothing") {
-  bool failed = true;
-  for (long nth = 1; failed; ++nth) {
-    CAPTURE(nth);
+  ForEachFailedAllocation([](const auto& happens) {
     sim::Reset({.order = sim::Order::kLate});
     const auto device = MakeShielded(false);
     const Stream a(*device), b(*device);
@@ -73,15 +70,7 @@ TEST_CASE("no host memory in a call whose operands cut each other's bytes loses 
     const detail::Request requests[] = {{&memory, {100, 200}, Access::kRead},
                                         {&memory, {0, 200}, Access::kRead}};
     void* ptrs[2] = {};
-    allocations = 0;
-    fails_at = nth;
-    try {
-      const InFerry in_ferry;
-      detail::Take(requests, &b, ptrs);
-      failed = allocations >= nth;
-    } catch (const std::bad_alloc&) {
-    }
-    fails_at = 0;
+    happens([&] { detail::Take(requests, &b, ptrs); });
     detail::Take(requests, &b, ptrs);
     int seen = 0;
     sim::Launch(b, {static_cast<const void*>(ptrs[1])},
@@ -91,13 +80,11 @@ TEST_CASE("no host memory in a call whose operands cut each other's bytes loses 
     a.Synchronize(), b.Synchronize();
     CHECK(seen == 3);
     CHECK(sim::Inspect().misuse.empty());
-  }
+  });
 }
 
 TEST_CASE("no host memory in a read of parts that several streams have written loses nothing") {
-  bool failed = true;
-  for (long nth = 1; failed; ++nth) {
-    CAPTURE(nth);
+  ForEachFailedAllocation([](const auto& happens) {
     sim::Reset({.order = sim::Order::kLate});
     const auto device = MakeShielded(false);
     const Stream a(*device), b(*device), reader(*device);
@@ -107,22 +94,14 @@ TEST_CASE("no host memory in a read of parts that several streams have written l
       sim::Launch(*on, {Touch(ptr, 100)}, [=] { std::memset(ptr, 3, 100); });
     }
     const unsigned char* ptr = nullptr;
-    allocations = 0;
-    fails_at = nth;
-    try {
-      const InFerry in_ferry;
-      ptr = static_cast<const unsigned char*>(memory.gpu_data(reader));
-      failed = allocations >= nth;
-    } catch (const std::bad_alloc&) {
-    }
-    fails_at = 0;
-    if (ptr == nullptr) ptr = static_cast<const unsigned char*>(memory.gpu_data(reader));
+    const auto read = [&] { ptr = static_cast<const unsigned char*>(memory.gpu_data(reader)); };
+    if (!happens(read)) read();
     int seen = 0;
     sim::Launch(reader, {static_cast<const void*>(ptr)}, [&, ptr] { seen = ptr[299]; });
     reader.Synchronize();
     CHECK(seen == 3);
     CHECK(sim::Inspect().misuse.empty());
-  }
+  });
 }
 
 }  // namespace

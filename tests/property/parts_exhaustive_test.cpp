@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Every sequence of five accesses of two ranges, by the host, two streams of the memory's device and one of a
 // second device: the bytes are current, nothing races, and no byte moves that need not.
+#include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <sstream>
 #include <string>
 
 #include "ferry/synced_memory.hpp"
-#include "tests/property/clock_device.hpp"
+#include "tests/property/clock_model.hpp"
 #include "tests/property/necessary.hpp"
 #include "tests/property/scale.hpp"
 
@@ -33,14 +35,14 @@ class World {
   /// Says what was wrong, or nothing.
   std::string Run(const std::array<ByteRange, 2>& ranges, const std::array<unsigned, kLength>& letters) {
     machine_.Reset();
-    model_.fill({});
-    version_ = 0;
+    model_.Reset();
     Necessary necessary(kSize, Necessary::Peers::kYes);
     {
       SyncedMemory memory(kSize, own_);
       for (const unsigned number : letters) {
         const Letter letter = LetterOf(number);
-        Apply(memory, ranges[letter.range], letter);
+        const Stream* const on = letter.place == 0 ? nullptr : &streams_[letter.place - 1];
+        model_.Use(memory, ranges[letter.range], letter.access, on);
         necessary.Access(ranges[letter.range], SpaceOf(letter.place), letter.access);
       }
     }
@@ -53,33 +55,10 @@ class World {
  private:
   static unsigned SpaceOf(unsigned place) { return place == 0 ? 0 : place == 3 ? 2 : 1; }
 
-  void Apply(SyncedMemory& memory, ByteRange range, Letter letter) {
-    const Stream* const on = letter.place == 0 ? nullptr : &streams_[letter.place - 1];
-    auto* const ptr = static_cast<std::byte*>(Ask(memory, range, letter.access, on));
-    const auto queue = on == nullptr ? 0 : ClockDevice::Of(on->handle());
-    std::byte* const model = model_.data() + range.first;
-    if (letter.access != Access::kOverwrite) {
-      machine_.Use(ptr, range.bytes, false, queue);
-      if (std::memcmp(ptr, model, range.bytes) != 0) machine_.Wrong("the bytes are not current");
-    }
-    if (letter.access == Access::kRead) return;
-    machine_.Use(ptr, range.bytes, true, queue);
-    std::memset(ptr, ++version_, range.bytes);
-    std::memset(model, version_, range.bytes);
-  }
-  static void* Ask(SyncedMemory& memory, ByteRange range, Access access, const Stream* on) {
-    if (access == Access::kRead)
-      return const_cast<void*>(on == nullptr ? memory.cpu_data(range) : memory.gpu_data(range, *on));
-    if (access == Access::kReadWrite)
-      return on == nullptr ? memory.mutable_cpu_data(range) : memory.mutable_gpu_data(range, *on);
-    return on == nullptr ? memory.overwrite_cpu_data(range) : memory.overwrite_gpu_data(range, *on);
-  }
-
   ClockMachine machine_{kSize};
   ClockDevice own_{machine_, 0, 0, {1}}, second_{machine_, 0, 1, {0}};
   const std::array<Stream, 3> streams_{Stream::Main(own_), Stream(own_), Stream(second_)};
-  std::array<std::byte, kSize> model_{};
-  int version_ = 0;
+  ClockModel model_{machine_, kSize};
 };
 
 std::string Describe(const std::array<ByteRange, 2>& ranges, const std::array<unsigned, kLength>& letters) {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Random traces of accesses of ranges, in three spaces on three streams each: the bytes that move are those
 // that must, and neighbours of one source move in one copy.
-#include <algorithm>
-#include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "ferry/synced_memory.hpp"
-#include "tests/property/clock_device.hpp"
+#include "tests/property/clock_model.hpp"
 #include "tests/property/necessary.hpp"
 #include "tests/property/scale.hpp"
 
@@ -28,7 +26,7 @@ class Trace {
 
   void Run(std::mt19937& random) {
     machine_.Reset();
-    model_.fill({});
+    model_.Reset();
     Necessary necessary(kSize, kind_ == Second::kPeer ? Necessary::Peers::kYes : Necessary::Peers::kNo);
     {
       SyncedMemory memory(kSize, first_);
@@ -38,7 +36,7 @@ class Trace {
         const std::size_t queue = random() % 3;
         const auto access = static_cast<Access>(random() % 3);
         const std::vector<Stream>& streams = space == 2 ? of_second_ : of_first_;
-        Step(memory, range, access, space == 0 ? nullptr : &streams[queue]);
+        model_.Use(memory, range, access, space == 0 ? nullptr : &streams[queue]);
         necessary.Access(range, space, access);
       }
     }
@@ -58,27 +56,6 @@ class Trace {
     if (random() % 2 == 0) first &= ~std::size_t{7}, last = (last + 7) & ~std::size_t{7};
     return {first, last - first};
   }
-  void Step(SyncedMemory& memory, ByteRange range, Access access, const Stream* on) {
-    auto* const ptr = static_cast<std::byte*>(Ask(memory, range, access, on));
-    const auto queue = on == nullptr ? 0 : ClockDevice::Of(on->handle());
-    std::byte* const model = model_.data() + range.first;
-    if (access != Access::kOverwrite) {
-      machine_.Use(ptr, range.bytes, false, queue);
-      if (!std::equal(ptr, ptr + range.bytes, model)) machine_.Wrong("the bytes are not current");
-    }
-    if (access == Access::kRead) return;
-    machine_.Use(ptr, range.bytes, true, queue);
-    ++version_;
-    std::fill_n(ptr, range.bytes, std::byte{version_});
-    std::fill_n(model, range.bytes, std::byte{version_});
-  }
-  static void* Ask(SyncedMemory& memory, ByteRange range, Access access, const Stream* on) {
-    if (access == Access::kRead)
-      return const_cast<void*>(on == nullptr ? memory.cpu_data(range) : memory.gpu_data(range, *on));
-    if (access == Access::kReadWrite)
-      return on == nullptr ? memory.mutable_cpu_data(range) : memory.mutable_gpu_data(range, *on);
-    return on == nullptr ? memory.overwrite_cpu_data(range) : memory.overwrite_gpu_data(range, *on);
-  }
   /// By index; those of another backend mean nothing.
   std::vector<int> PeersOf(int other) const {
     return kind_ == Second::kApart ? std::vector<int>{} : std::vector<int>{other};
@@ -90,8 +67,7 @@ class Trace {
   ClockDevice second_{machine_, kind_ == Second::kOfAnotherBackend ? 1 : 0, 1, PeersOf(0)};
   const std::vector<Stream> of_first_{Stream::Main(first_), Stream(first_), Stream(first_)};
   const std::vector<Stream> of_second_{Stream::Main(second_), Stream(second_), Stream(second_)};
-  std::array<std::byte, kSize> model_{};
-  std::uint8_t version_ = 0;
+  ClockModel model_{machine_, kSize};
 };
 
 void RunAll(Trace::Second second) {

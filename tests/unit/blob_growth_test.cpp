@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Each allocation of host memory in a Reshape of storage in parts fails once.
 #include <functional>
-#include <new>
 
 #include "tests/property/host_memory.hpp"
 #include "tests/unit/blob_world.hpp"
@@ -33,22 +32,13 @@ TEST_CASE("a blob that grows happens, or leaves all as it was, whichever allocat
       },
       [](Blob<float>& blob) { (void)blob.Slice(1, 1).asum_data(); }};
   for (const auto& work : works) {
-    bool failed = true;
-    for (long nth = 1; failed; ++nth) {
-      CAPTURE(&work - works, nth);
+    CAPTURE(&work - works);
+    ForEachFailedAllocation([&](const auto& happens) {
       sim::Reset();
       const auto device = MakeShielded(true);
       Victim victim(*device);
       GiveRoom(victim.blob);
-      allocations = 0;
-      fails_at = nth;
-      try {
-        const InFerry in_ferry;
-        work(victim.blob);
-        failed = allocations >= nth;  // and yet it happened
-        fails_at = 0;
-      } catch (const std::bad_alloc&) {
-        fails_at = 0;
+      if (!happens([&] { work(victim.blob); })) {
         victim.CheckUntouched();
         work(victim.blob);
       }
@@ -57,14 +47,12 @@ TEST_CASE("a blob that grows happens, or leaves all as it was, whichever allocat
         for (std::size_t i = 6; i < expected.size(); ++i) expected[i] = 0;
         CHECK(Data(victim.blob) == expected);
       }
-    }
+    });
   }
 }
 
 TEST_CASE("a blob whose memory was made smaller grows, or leaves it so, whichever allocation fails") {
-  bool failed = true;
-  for (long nth = 1; failed; ++nth) {
-    CAPTURE(nth);
+  ForEachFailedAllocation([](const auto& happens) {
     sim::Reset();
     const auto device = MakeShielded(true);
     Blob<float> blob({9}, *device);
@@ -72,20 +60,12 @@ TEST_CASE("a blob whose memory was made smaller grows, or leaves it so, whicheve
     blob.gpu_data();
     blob.data()->Resize(4 * sizeof(float));
     blob.Slice(1, 1).mutable_gpu_data();
-    allocations = 0;
-    fails_at = nth;
-    try {
-      const InFerry in_ferry;
-      blob.Reshape({8});
-      failed = allocations >= nth;
-      fails_at = 0;
-    } catch (const std::bad_alloc&) {
-      fails_at = 0;
+    if (!happens([&] { blob.Reshape({8}); })) {
       CHECK(blob.data()->size() == 4 * sizeof(float));
       blob.Reshape({8});
     }
     CHECK(Data(blob) == std::vector<float>{1, 2, 3, 4, 0, 0, 0, 0});
-  }
+  });
 }
 
 }  // namespace

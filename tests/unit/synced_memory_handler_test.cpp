@@ -6,34 +6,20 @@
 #include <list>
 #include <memory>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
 #include "ferry/forwarding_device.hpp"
 #include "ferry/out_of_memory.hpp"
 #include "ferry/synced_memory.hpp"
-#include "sim_fixture.hpp"
+#include "sim_kernels.hpp"
 
 namespace ferry::testing {
 namespace {
 
 using Catch::Matchers::Message;
-
-void Fill(SyncedMemory& memory, const Stream& on, int value) {
-  void* const ptr = memory.overwrite_gpu_data(on);
-  sim::Launch(on, {ptr}, [=, bytes = memory.size()] { std::memset(ptr, value, bytes); });
-}
-int Sees(const SyncedMemory& memory, const Stream& on) {
-  const void* const ptr = memory.gpu_data(on);
-  int seen = -1;
-  sim::Launch(on, {ptr}, [=, &seen] { seen = *static_cast<const unsigned char*>(ptr); });
-  on.Synchronize();
-  return seen;
-}
 
 /// Puts back the handler that there was.
 struct WithHandler {
@@ -69,7 +55,7 @@ TEST_CASE("a program's own policy evicts arrays, so that four times the device's
       least_recent.remove(memory.get());
       least_recent.push_back(memory.get());
     }
-    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+    CheckNoMisuse();
   }
 }
 
@@ -117,36 +103,33 @@ class Full final : public ForwardingDevice {
   int trimmed = 0;
 };
 
-TEST_CASE("after each time that the handler says true the device gives back what it keeps") {
-  sim::Reset();
-  Full device(std::make_unique<SimDevice>(0));
-  SyncedMemory memory(kBytes, device);
+/// A memory that has nothing yet, on such a device.
+struct OnFull {
+  int reset = (sim::Reset(), 0);
+  Full device{std::make_unique<SimDevice>(0)};
+  SyncedMemory memory{kBytes, device};
   int asked = 0;
+};
+
+TEST_CASE_METHOD(OnFull, "after each time that the handler says true the device gives back what it keeps") {
   const WithHandler says_true([&](Device&, std::size_t) { return ++asked < 5000; });
   CHECK(memory.gpu_data() != nullptr);
   CHECK(asked == 2);
   CHECK(device.trimmed == 2);
 }
 
-TEST_CASE("a handler that says false is asked once") {
-  sim::Reset();
-  Full device(std::make_unique<SimDevice>(0));
-  SyncedMemory memory(kBytes, device);
-  int asked = 0;
+TEST_CASE_METHOD(OnFull, "a handler that says false is asked once") {
   const WithHandler says_false([&](Device&, std::size_t) { return ++asked > 1; });
   CHECK_THROWS_AS(memory.gpu_data(), OutOfMemory);
   CHECK(asked == 1);
   CHECK(device.trimmed == 0);
 }
 
-TEST_CASE("a handler may put another one in its place, and look at the operand that it is asked for") {
-  sim::Reset();
-  Full device(std::make_unique<SimDevice>(0));
-  SyncedMemory memory(kBytes, device);
-  int asked = 0;
+TEST_CASE_METHOD(OnFull,
+                 "a handler may put another one in its place, and look at the operand that it is asked for") {
   const WithHandler replaces([&](Device&, std::size_t) {
     CHECK(memory.head() == SyncedMemory::UNINITIALIZED);
-    SetOutOfMemoryHandler([&asked](Device&, std::size_t) { return ++asked < 5000; });
+    SetOutOfMemoryHandler([this](Device&, std::size_t) { return ++asked < 5000; });
     return true;
   });
   CHECK(memory.gpu_data() != nullptr);
@@ -175,7 +158,7 @@ TEST_CASE("a handler cannot release the source of an Assign") {
     CHECK(refused == 1);
     CHECK(*static_cast<const unsigned char*>(target.cpu_data()) == 7);
     source.Release(Side::kGpu);  // nobody keeps it now
-    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+    CheckNoMisuse();
   }
 }
 

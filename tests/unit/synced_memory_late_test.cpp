@@ -12,21 +12,12 @@
 #include "ferry/detail/take.hpp"
 #include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
-#include "sim_fixture.hpp"
+#include "sim_kernels.hpp"
 
 namespace ferry::testing {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-
-void Set(const Stream& on, void* ptr, int value, std::size_t bytes = kPage) {
-  sim::Launch(on, {ptr}, [=] { std::memset(ptr, value, bytes); });
-}
-/// What a kernel finds there, as soon as it has run.
-void See(const Stream& on, const void* ptr, int& seen) {
-  sim::Launch(on, {ptr}, [=, &seen] { seen = *static_cast<const unsigned char*>(ptr); });
-}
-void CheckNoMisuse() { CHECK(sim::Inspect().misuse == std::vector<std::string>{}); }
 
 TEST_CASE("a stream that the host has waited for is noted anew, though the call then failed") {
   sim::Reset({.order = sim::Order::kLate, .unified = true, .fail_at = 2, .fail_call = "MallocManaged"});
@@ -36,7 +27,7 @@ TEST_CASE("a stream that the host has waited for is noted anew, though the call 
     struct {
       SyncedMemory first, second;  // in the order of their addresses
     } memories{SyncedMemory(kPage, device), SyncedMemory(kPage, device)};
-    Set(on, memories.first.overwrite_gpu_data(on), 1);
+    Fill(memories.first, on, 1);
     const detail::Request requests[] = {{&memories.first, {}, Access::kReadWrite},
                                         {&memories.second, {}, Access::kOverwrite}};
     void* ptrs[2];
@@ -58,7 +49,7 @@ TEST_CASE("a stream is noted anew after bytes could not be adopted, since anothe
   void* const other = a.Allocate(MemoryKind::kDevice, kPage, main_a.handle());
   int before = -1, after = -1;
   {
-    Set(main_b, lent, 5);
+    Set(main_b, lent, 5, kPage);
     SyncedMemory memory(kPage, a);
     memory.set_const_gpu_data(lent, main_b);
     See(on_a, memory.gpu_data(on_a), before);
@@ -86,7 +77,7 @@ TEST_CASE("the caller's bytes have been read when an access returns, though a co
     SyncedMemory memory(mine.size(), device);
     memory.set_cpu_data(mine.data());
     const ByteRange front{0, kPage};
-    Set(on, memory.overwrite_gpu_data(front, on), 1);
+    Set(on, memory.overwrite_gpu_data(front, on), 1, kPage);
     memory.Prefetch(Side::kCpu, on, front);
     const auto* const ptr = static_cast<const unsigned char*>(memory.gpu_data(on));
     mine.back() = 99;
@@ -153,10 +144,7 @@ TEST_CASE("Assign on a unified device reaches what another device has pinned") {
     const Stream on(unified);
     std::memset(source.overwrite_cpu_data(), 3, kPage);
     target.Assign(ByteRange{}, source, 0, &on);
-    int seen = -1;
-    See(on, target.gpu_data(on), seen);
-    on.Synchronize();
-    CHECK(seen == 3);
+    CHECK(Sees(target, on) == 3);
     CHECK(*static_cast<const unsigned char*>(target.cpu_data()) == 3);
   }
   CHECK(device.misuse_count() + unified.misuse_count() == 0);

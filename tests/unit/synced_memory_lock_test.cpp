@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Streams that end while a memory notes them: not under its lock, and not before their work.
 #include <chrono>
-#include <cstring>
 #include <functional>
 #include <future>
 #include <memory>
@@ -12,7 +11,7 @@
 #include "ferry/detail/dependents.hpp"
 #include "ferry/forwarding_device.hpp"
 #include "ferry/synced_memory.hpp"
-#include "sim_fixture.hpp"
+#include "sim_kernels.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -54,8 +53,7 @@ TEST_CASE("a stream whose last user goes while it is waited for ends when the me
       const Stream other(device);
       SyncedMemory memory(kBytes, device);
       std::optional<Stream> brief(std::in_place, device);
-      void* const ptr = memory.overwrite_gpu_data(*brief);
-      sim::Launch(*brief, {ptr}, [=] { std::memset(ptr, 7, kBytes); });
+      Fill(memory, *brief, 7);
       device.watched = &memory;
       device.on_record = [&] { brief.reset(); };
       host ? memory.cpu_data() : memory.gpu_data(other);
@@ -73,13 +71,11 @@ TEST_CASE("a stream that ended under capture is waited for, and destroyed when t
     Lookout device;
     const Stream writer(device), next(device);
     SyncedMemory memory(kBytes, device);
-    void* const written = memory.overwrite_gpu_data(writer);
-    sim::Launch(writer, {written}, [=] { std::memset(written, 7, kBytes); });
+    Fill(memory, writer, 7);
     std::optional<Stream> brief(std::in_place, device);
     const StreamHandle handle = brief->handle();
-    const auto* const ptr = static_cast<const unsigned char*>(memory.gpu_data(*brief));
     int seen = -1;
-    sim::Launch(*brief, {ptr}, [&seen, ptr] { seen = *ptr; });
+    See(*brief, memory.gpu_data(*brief), seen);
     sim::BeginCapture(*brief);
     brief.reset();
     CHECK(detail::Dependents::AliveOn("sim") == "1 memory, 3 streams");
@@ -89,13 +85,12 @@ TEST_CASE("a stream that ended under capture is waited for, and destroyed when t
     }
     sim::EndCapture(Stream::Borrow(device, handle));
     device.watched = &memory;
-    void* const again = memory.overwrite_gpu_data(next);
-    sim::Launch(next, {again}, [=] { std::memset(again, 9, kBytes); });
+    Fill(memory, next, 9);
     CHECK(device.destroyed == 1);
     CHECK_FALSE(device.locked);
     next.Synchronize();
     CHECK(seen == 7);
-    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+    CheckNoMisuse();
     device.watched = nullptr;
   }
 }

@@ -14,7 +14,7 @@
 #include "ferry/error.hpp"
 #include "ferry/forwarding_device.hpp"
 #include "ferry/synced_memory.hpp"
-#include "sim_fixture.hpp"
+#include "sim_kernels.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -31,25 +31,13 @@ struct Devices {
   }
   ~Devices() {
     sim::Drain();
-    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+    CheckNoMisuse();
   }
   Stream Main(int i) { return Stream::Main(*device[static_cast<std::size_t>(i)]); }
   static long Copies() { return sim::Inspect().copies; }
 
   std::vector<std::unique_ptr<SimDevice>> device;
 };
-
-void Fill(SyncedMemory& memory, const Stream& on, int value) {
-  void* const ptr = memory.overwrite_gpu_data(on);
-  sim::Launch(on, {ptr}, [=, bytes = memory.size()] { std::memset(ptr, value, bytes); });
-}
-int Sees(const SyncedMemory& memory, const Stream& on) {
-  const void* const ptr = memory.gpu_data(on);
-  int seen = -1;
-  sim::Launch(on, {ptr}, [=, &seen] { seen = *static_cast<const unsigned char*>(ptr); });
-  on.Synchronize();
-  return seen;
-}
 
 TEST_CASE("a device whose memory can be read directly is nearer than the host") {
   for (const bool peers : {true, false}) {
@@ -103,7 +91,7 @@ TEST_CASE("devices of different backends share a memory by way of the host, whic
     CHECK(*there == 5);
     std::memset(there, 6, kBytes);
     CHECK(Sees(memory, on_gpu) == 6);
-    CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+    CheckNoMisuse();
   }
 }
 
@@ -117,7 +105,7 @@ TEST_CASE("zeros on a device wait for the work of another backend that used thei
   const auto* const there = static_cast<const unsigned char*>(memory.gpu_data(on_host));
   on_gpu.Synchronize();
   CHECK((there[7] == 5 && there[8] == 0));
-  CHECK(sim::Inspect().misuse == std::vector<std::string>{});
+  CheckNoMisuse();
 }
 
 /// Notes the kinds of copies, and fails the next one, or all within devices, where it is told to.
