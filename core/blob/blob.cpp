@@ -18,7 +18,7 @@ namespace ferry {
 
 using detail::Reshaping;
 
-void detail::Shaped::FailShapeless(const char* call) {
+void Shaped::FailShapeless(const char* call) {
   throw ShapeError(std::string(call) + ": the blob has no shape, and so no elements; Reshape it first");
 }
 

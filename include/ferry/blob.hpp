@@ -11,8 +11,8 @@
 
 #include "ferry/array.hpp"
 #include "ferry/backend.hpp"
+#include "ferry/blob_arrays.hpp"
 #include "ferry/blob_options.hpp"
-#include "ferry/detail/blob_arrays.hpp"
 #include "ferry/detail/blob_extras.hpp"
 #include "ferry/detail/message.hpp"
 #include "ferry/detail/range.hpp"
@@ -33,9 +33,9 @@ namespace ferry {
 /// elements as they were, except as SyncedMemory says. A Blob without a shape has no elements, no storage,
 /// and null pointers. Blob<const T>, of ferry/const_blob.hpp, may only be read.
 template <class T>
-class Blob : public detail::BlobArrays<T> {
+class Blob : public BlobArrays<T> {
   static_assert(std::is_arithmetic_v<T>, "a Blob holds numbers");
-  using Base = detail::BlobArrays<T>;
+  using Base = BlobArrays<T>;
 
  public:
   /// No shape; on the default device.

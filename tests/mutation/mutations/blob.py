@@ -3,7 +3,7 @@
 
 BLOB = "core/blob/blob.cpp"
 BLOB_H = "include/ferry/blob.hpp"
-BLOB_ARRAYS = "include/ferry/detail/blob_arrays.hpp"
+BLOB_ARRAYS = "include/ferry/blob_arrays.hpp"
 MATH = "core/blob/blob_math.cpp"
 RESHAPING = "core/blob/reshaping.cpp"
 MESSAGE = "core/blob/message.cpp"

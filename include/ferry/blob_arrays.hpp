@@ -7,11 +7,11 @@
 
 #include "ferry/array.hpp"
 #include "ferry/blob_options.hpp"
-#include "ferry/detail/shaped.hpp"
+#include "ferry/shaped.hpp"
 
-namespace ferry::detail {
+namespace ferry {
 
-/// A shape and two arrays of it, with the accesses of Caffe's Blob.
+/// The two arrays of a Blob, and its accesses to them.
 template <class T>
 class BlobArrays : public Shaped {
  public:
@@ -74,6 +74,7 @@ class BlobArrays : public Shaped {
   ///@}
 
  protected:
+  /// @cond
   BlobArrays() = default;
   ~BlobArrays() = default;
 
@@ -83,24 +84,27 @@ class BlobArrays : public Shaped {
 
   Array<T> data_;  ///< as many elements as the shape or, where they are shared, more
   Array<T> diff_;
+  /// @endcond
 
  private:
   /// Null where there are no elements, here and below.
   template <Access kAccess>
   T* Cpu(const Array<T>& array) const {
-    return static_cast<T*>(PartOf<Array<T>>::Short(array).template OnCpu<kAccess>(
-        [&] { return Reach(PartOf<Array<T>>::Of(array), Possible(array, kAccess), nullptr); }));
+    return static_cast<T*>(detail::PartOf<Array<T>>::Short(array).template OnCpu<kAccess>([&] {
+      return detail::Reach(detail::PartOf<Array<T>>::Of(array), Possible(array, kAccess), nullptr);
+    }));
   }
   /// On the main stream.
   template <Access kAccess>
   T* Gpu(const Array<T>& array) const {
-    return static_cast<T*>(PartOf<Array<T>>::Short(array).template OnMain<kAccess>(
-        [&] { return ReachOnMain(PartOf<Array<T>>::Of(array), Possible(array, kAccess)); }));
+    return static_cast<T*>(detail::PartOf<Array<T>>::Short(array).template OnMain<kAccess>(
+        [&] { return detail::ReachOnMain(detail::PartOf<Array<T>>::Of(array), Possible(array, kAccess)); }));
   }
   template <Access kAccess>
   T* Gpu(const Array<T>& array, const Stream& on) const {
-    return static_cast<T*>(PartOf<Array<T>>::Short(array).template OnGpu<kAccess>(
-        on, [&] { return Reach(PartOf<Array<T>>::Of(array), Possible(array, kAccess), &on); }));
+    return static_cast<T*>(detail::PartOf<Array<T>>::Short(array).template OnGpu<kAccess>(on, [&] {
+      return detail::Reach(detail::PartOf<Array<T>>::Of(array), Possible(array, kAccess), &on);
+    }));
   }
   /// A caller overwrites count() elements: of an array that has more, only some.
   Access Possible(const Array<T>& array, Access access) const noexcept {
@@ -111,9 +115,9 @@ class BlobArrays : public Shaped {
   template <class Index>
   T Element(const Array<T>& array, const Index& index, const char* call) const {
     if (!HasShape()) FailShapeless(call);
-    const std::int64_t at = Offset(index, Bound::kInside, call);
+    const std::int64_t at = Offset(index, detail::Bound::kInside, call);
     return Cpu<Access::kRead>(array)[at];
   }
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry
