@@ -19,6 +19,9 @@ endif()
 # ferry::memory is in every build.
 option(FERRY_KERNELS "Build ferry::kernels and ferry::kokkos, which need Kokkos and OpenBLAS" ON)
 option(FERRY_PROTO "Build ferry::proto, which needs protobuf" ON)
+include(CMakeDependentOption)
+cmake_dependent_option(FERRY_NETS "Build ferry::nets, which needs ferry::kernels and ferry::proto" ON
+                       "FERRY_KERNELS;FERRY_PROTO" OFF)
 
 set(all_programs OFF)
 if(PROJECT_IS_TOP_LEVEL AND FERRY_KERNELS AND FERRY_PROTO)

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/nets/layer.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "ferry/diff.hpp"
+#include "ferry/kernels.hpp"
+
+namespace ferry {
+
+LayerBase::LayerBase(const LayerParameter& param)
+    : layer_param_(param), phase_(param.phase()), place_(DefaultPlace()), random_{FreshSeed().value, 0, 0} {
+  layer_param_.clear_blobs();
+}
+
+bool LayerBase::param_propagate_down(int param) const {
+  const auto index = static_cast<std::size_t>(param);
+  return index < param_propagate_down_.size() && param_propagate_down_[index];
+}
+
+void LayerBase::set_param_propagate_down(int param, bool value) {
+  const auto index = static_cast<std::size_t>(param);
+  if (param_propagate_down_.size() <= index) param_propagate_down_.resize(index + 1, true);
+  param_propagate_down_[index] = value;
+}
+
+void LayerBase::Fail(const std::string& what) const {
+  throw NetError("layer '" + layer_param_.name() + "' (" + layer_param_.type() + "): " + what);
+}
+
+void LayerBase::CheckBlobCounts(int bottoms, int tops) const {
+  const auto check = [this](const char* which, int count, int exact, int min, int max) {
+    if ((exact < 0 || count == exact) && count >= min && (max < 0 || count <= max)) return;
+    std::string allowed;
+    if (exact >= 0)
+      allowed = std::to_string(exact);
+    else if (max < 0)
+      allowed = std::to_string(min) + " or more";
+    else
+      allowed = std::to_string(std::max(min, 0)) + " to " + std::to_string(max);
+    Fail(std::to_string(count) + " " + which + " blobs; it takes " + allowed);
+  };
+  check("bottom", bottoms, ExactNumBottomBlobs(), MinBottomBlobs(), MaxBottomBlobs());
+  check("top", tops, ExactNumTopBlobs(), MinTopBlobs(), MaxTopBlobs());
+  if (EqualNumBottomTopBlobs() && bottoms != tops)
+    Fail(std::to_string(bottoms) + " bottom blobs and " + std::to_string(tops) +
+         " top blobs; it takes as many of both");
+}
+
+template <class T>
+Layer<T>::Layer(const LayerParameter& param) : LayerBase(param) {
+  for (const BlobProto& message : param.blobs()) {
+    blobs_.push_back(std::make_shared<Blob<T>>());
+    blobs_.back()->FromProto(message);
+  }
+}
+
+template <class T>
+void Layer<T>::SetUp(const Blobs& bottom, const Blobs& top) {
+  CheckBlobCounts(static_cast<int>(bottom.size()), static_cast<int>(top.size()));
+  LayerSetUp(bottom, top);
+  Reshape(bottom, top);
+  SetLossWeights(top);
+}
+
+template <class T>
+void Layer<T>::SetLossWeights(const Blobs& top) {
+  const int weights = layer_param_.loss_weight_size();
+  if (weights == 0) return;
+  if (weights != static_cast<int>(top.size()))
+    Fail(std::to_string(weights) + " loss_weight for " + std::to_string(top.size()) +
+         " top blobs; say one for each, or none");
+  for (int i = 0; i < weights; ++i) {
+    const T weight = static_cast<T>(layer_param_.loss_weight(i));
+    if (weight == T(0)) continue;
+    set_loss(i, weight);
+    ferry::Set(place_, weight, Diff(*top[static_cast<std::size_t>(i)]));
+  }
+}
+
+template <class T>
+T Layer<T>::Forward(const Blobs& bottom, const Blobs& top) {
+  Reshape(bottom, top);
+  ForwardAt(place_, bottom, top);
+  ++random_.iteration;
+  T loss = 0;
+  for (std::size_t i = 0; i < std::min(loss_.size(), top.size()); ++i)
+    if (loss_[i] != T(0)) loss += static_cast<T>(Dot(place_, *top[i], Diff(*top[i])));
+  return loss;
+}
+
+template <class T>
+void Layer<T>::Backward(const Blobs& top, const std::vector<bool>& propagate_down, const Blobs& bottom) {
+  BackwardAt(place_, top, propagate_down, bottom);
+}
+
+template <class T>
+void Layer<T>::ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) {
+  place.side() == Side::kCpu ? Forward_cpu(bottom, top) : Forward_gpu(bottom, top);
+}
+
+template <class T>
+void Layer<T>::BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
+                          const Blobs& bottom) {
+  place.side() == Side::kCpu ? Backward_cpu(top, propagate_down, bottom)
+                             : Backward_gpu(top, propagate_down, bottom);
+}
+
+template <class T>
+void Layer<T>::Forward_cpu(const Blobs& /*bottom*/, const Blobs& /*top*/) {
+  Fail("the class overrides neither ForwardAt nor Forward_cpu");
+}
+
+template <class T>
+void Layer<T>::Backward_cpu(const Blobs& /*top*/, const std::vector<bool>& propagate_down,
+                            const Blobs& /*bottom*/) {
+  if (std::find(propagate_down.begin(), propagate_down.end(), true) != propagate_down.end())
+    Fail("it has no gradient: the class overrides neither BackwardAt nor Backward_cpu");
+}
+
+template <class T>
+T Layer<T>::loss(int top) const {
+  const auto index = static_cast<std::size_t>(top);
+  return index < loss_.size() ? loss_[index] : T(0);
+}
+
+template <class T>
+void Layer<T>::set_loss(int top, T value) {
+  const auto index = static_cast<std::size_t>(top);
+  if (loss_.size() <= index) loss_.resize(index + 1, T(0));
+  loss_[index] = value;
+}
+
+template <class T>
+void Layer<T>::ToProto(LayerParameter* param, bool write_diff) {
+  *param = layer_param_;
+  for (const auto& blob : blobs_) blob->ToProto(param->add_blobs(), write_diff);
+}
+
+template class Layer<float>;
+template class Layer<double>;
+
+}  // namespace ferry

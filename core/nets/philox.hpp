@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+
+#include "ferry/nets/random.hpp"
+
+namespace ferry::detail {
+
+/// Random numbers as a function of a key and an index, the same at every place: Philox4x32-10, from Salmon
+/// et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. A value; kernels copy it.
+class Philox {
+ public:
+  explicit Philox(const RandomKey& key) noexcept
+      : iteration_(key.iteration), key_(Mix(key.seed + 0x9E3779B97F4A7C15U * (key.layer + 1))) {}
+
+  /// 64 random bits for each index.
+  KOKKOS_INLINE_FUNCTION std::uint64_t Bits(std::uint64_t index) const {
+    std::uint32_t c[4] = {Low(index), High(index), Low(iteration_), High(iteration_)};
+    std::uint32_t k0 = Low(key_);
+    std::uint32_t k1 = High(key_);
+    for (int round = 0; round < 10; ++round) {
+      const std::uint64_t p0 = std::uint64_t{0xD2511F53U} * c[0];
+      const std::uint64_t p1 = std::uint64_t{0xCD9E8D57U} * c[2];
+      const std::uint32_t c0 = High(p1) ^ c[1] ^ k0;
+      const std::uint32_t c2 = High(p0) ^ c[3] ^ k1;
+      c[1] = Low(p1);
+      c[3] = Low(p0);
+      c[0] = c0;
+      c[2] = c2;
+      k0 += 0x9E3779B9U;
+      k1 += 0xBB67AE85U;
+    }
+    return (std::uint64_t{c[1]} << 32U) | c[0];
+  }
+  /// In [0, 1), of 53 bits.
+  KOKKOS_INLINE_FUNCTION double Uniform(std::uint64_t index) const {
+    return static_cast<double>(Bits(index) >> 11U) * 0x1p-53;
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static std::uint32_t Low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
+  KOKKOS_INLINE_FUNCTION static std::uint32_t High(std::uint64_t x) {
+    return static_cast<std::uint32_t>(x >> 32U);
+  }
+  /// SplitMix64's finaliser: keys that differ little become keys that differ much.
+  static std::uint64_t Mix(std::uint64_t x) noexcept {
+    x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
+    return x ^ (x >> 31U);
+  }
+
+  std::uint64_t iteration_;
+  std::uint64_t key_;
+};
+
+}  // namespace ferry::detail

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "ferry/error.hpp"
+
+namespace ferry {
+
+/// A net, a solver or one of their files that cannot be. The text names the file with line and column, or the
+/// layer and the blob; what is there; what is allowed; and what to do.
+class NetError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace ferry

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ferry/blob.hpp"
+#include "ferry/nets/layer_base.hpp"
+
+namespace ferry {
+
+/// One step of a net: computes its tops from its bottoms, and the gradients of bottoms and parameters from
+/// those of the tops. Caffe's Layer.
+///
+/// A layer of your own is a class that overrides Reshape and either ForwardAt and BackwardAt, which run at
+/// every place, or Caffe's Forward_cpu and Backward_cpu: then the memory ferries itself to the CPU. What an
+/// override throws ends the pass. A layer is for one thread at a time.
+template <class T>
+class Layer : public LayerBase {
+ public:
+  /// Bottoms or tops; the net, or the caller, owns them.
+  using Blobs = std::vector<Blob<T>*>;
+
+  /// Takes over the blobs of `param`, if it has any.
+  explicit Layer(const LayerParameter& param);
+
+  /// Before the first pass: counts are checked, the layer sets itself up, tops get their shapes, and the
+  /// diffs of tops with a loss weight are filled with it. Throws NetError and ShapeError.
+  void SetUp(const Blobs& bottom, const Blobs& top);
+  /// Once, with bottoms that have shapes.
+  virtual void LayerSetUp(const Blobs& /*bottom*/, const Blobs& /*top*/) {}
+  /// Gives tops and buffers their shapes. Called before each pass forward.
+  virtual void Reshape(const Blobs& bottom, const Blobs& top) = 0;
+
+  /// Returns the loss: the sum over tops with a loss weight of their data times their diff.
+  T Forward(const Blobs& bottom, const Blobs& top);
+  /// Gradients of the bottoms for which `propagate_down` is true, and of the parameters, which add up.
+  void Backward(const Blobs& top, const std::vector<bool>& propagate_down, const Blobs& bottom);
+
+  /// The parameters that training changes.
+  std::vector<std::shared_ptr<Blob<T>>>& blobs() { return blobs_; }
+  /// @overload
+  const std::vector<std::shared_ptr<Blob<T>>>& blobs() const { return blobs_; }
+  /// The loss weight of a top; 0 where there is none.
+  T loss(int top) const;
+  /// Says which that is.
+  void set_loss(int top, T value);
+
+  /// The layer's parameter, with its blobs.
+  virtual void ToProto(LayerParameter* param, bool write_diff = false);
+
+ protected:
+  /// The mathematics, written once for all places: without an override, Caffe's functions below.
+  virtual void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top);
+  /// The same.
+  virtual void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
+                          const Blobs& bottom);
+
+  /// @name Caffe's four functions, for layers that have them
+  ///@{
+  virtual void Forward_cpu(const Blobs& bottom, const Blobs& top);
+  virtual void Forward_gpu(const Blobs& bottom, const Blobs& top) { Forward_cpu(bottom, top); }
+  virtual void Backward_cpu(const Blobs& top, const std::vector<bool>& propagate_down, const Blobs& bottom);
+  virtual void Backward_gpu(const Blobs& top, const std::vector<bool>& propagate_down, const Blobs& bottom) {
+    Backward_cpu(top, propagate_down, bottom);
+  }
+  ///@}
+
+  std::vector<std::shared_ptr<Blob<T>>> blobs_;
+  std::vector<T> loss_;  ///< a weight for each top, or none
+
+ private:
+  void SetLossWeights(const Blobs& top);
+};
+
+extern template class Layer<float>;
+extern template class Layer<double>;
+
+}  // namespace ferry
