@@ -21,7 +21,7 @@ function(ferry_add_library component)
   add_library(${target})
   add_library(ferry::${component} ALIAS ${target})
   ferry_compile_options(${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${component} VERSION ${PROJECT_VERSION}
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${component} VERSION ${PROJECT_VERSION} UNITY_BUILD ${FERRY_UNITY}
                                              SOVERSION ${PROJECT_VERSION_MAJOR} POSITION_INDEPENDENT_CODE ON
                                              INSTALL_RPATH $<IF:$<PLATFORM_ID:Darwin>,@loader_path,$ORIGIN>)
   target_include_directories(
@@ -57,11 +57,10 @@ function(ferry_add_libraries)
     ferry_add_library(proto ferry_memory protobuf::libprotobuf)
     list(APPEND all ferry_proto)
   endif()
-  if(FERRY_NETS)
-    ferry_add_library(nets ferry_kernels ferry_proto)
-    list(APPEND all ferry_nets)
-  endif()
   ferry_add_name(ferry ${all})
+  if(FERRY_NETS)
+    ferry_add_library(nets ferry_ferry)
+  endif()
 endfunction()
 
 # ferry_add_test(<name> SOURCES <file>... [LABELS <label>...] [LIBRARIES <library>...] [ARGS <argument>...])

@@ -91,19 +91,19 @@ void RequireFields(const Outline& outline, const Descriptor& type, const std::st
     throw FormatError(where, 0, "no field of a " + type.name() + " is here" + other);
 }
 
-[[noreturn]] void Fail(const std::string& name, const Descriptor& type, const std::string& reader,
-                       const std::string& where) {
+[[noreturn]] void FailKind(const std::string& name, const Descriptor& type, const std::string& reader,
+                           const std::string& where) {
   throw FormatError(where, 0, "this is " + name + ", and not a " + type.name() + "; read it " + reader);
 }
 
 }  // namespace
 
 void RequireKind(std::string_view bytes, const Descriptor& type, const std::string& where) {
-  if (bytes.starts_with("\x89HDF\r\n\x1a\n")) Fail("an HDF5 file", type, "by HDF5's own library", where);
+  if (bytes.starts_with("\x89HDF\r\n\x1a\n")) FailKind("an HDF5 file", type, "by HDF5's own library", where);
   const Outline outline(bytes);
   const Kind* const kind = std::find_if(std::begin(kKinds), std::end(kKinds),
                                         [&](const Kind& candidate) { return candidate.is(outline); });
-  if (kind != std::end(kKinds) && kind->type != type.name()) Fail(kind->name, type, kind->reader, where);
+  if (kind != std::end(kKinds) && kind->type != type.name()) FailKind(kind->name, type, kind->reader, where);
   RequireFields(outline, type, where);
 }
 
