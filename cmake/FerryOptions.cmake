@@ -30,6 +30,7 @@ endif()
 option(FERRY_TESTS "Build the tests" ${all_programs})
 option(FERRY_BENCH "Build the benchmarks" ${all_programs})
 option(FERRY_EXAMPLES "Build the examples" ${all_programs})
+cmake_dependent_option(FERRY_PROGRAM "Build the program ferry, which needs CLI11" "${PROJECT_IS_TOP_LEVEL}" FERRY_NETS OFF)
 foreach(programs TESTS BENCH EXAMPLES)
   if(FERRY_${programs} AND NOT (FERRY_KERNELS AND FERRY_PROTO))
     message(FATAL_ERROR "FERRY_${programs}=ON needs all of Ferry: choose -DFERRY_KERNELS=ON -DFERRY_PROTO=ON, or "
