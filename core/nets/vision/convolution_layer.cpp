@@ -83,10 +83,7 @@ void ConvolutionLayerBase<T>::Reshape(const Blobs& bottom, const Blobs& top) {
     if (!wrong.empty()) this->Fail(wrong);
     sizes_.images = from.count(0, channel_axis_);
     maps_ = MakeGemmConvolution<T>(sizes_, bottom[0]->device());
-    if (HasBias()) {
-      if (&sums_.device() != &bottom[0]->device()) sums_ = Blob<T>(bottom[0]->device());
-      sums_.Reshape({sizes_.images, forward ? sizes_.out_channels : sizes_.in_channels});
-    }
+    if (&sums_.device() != &bottom[0]->device()) sums_ = Blob<T>(bottom[0]->device());
     reshaped_for_ = from;
   }
   std::vector<std::int64_t> dims(from.begin(), from.begin() + channel_axis_);
