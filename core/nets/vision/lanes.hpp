@@ -43,15 +43,15 @@ KOKKOS_FORCEINLINE_FUNCTION auto LaneOf(const V& lanes, int lane) {
     return lanes[lane];
 }
 
-/// Which lanes are wanted.
+/// Which of the first `count` lanes are inside an image. What the lanes after these get does not matter.
 struct LaneRange {
-  std::int64_t first, last;
+  std::int64_t first, last, count;
 };
 
 /// The columns of an image that lanes look at: lane i at column + i * stride, where `count` lanes count.
 KOKKOS_FORCEINLINE_FUNCTION LaneRange LanesInside(std::int64_t column, std::int64_t stride,
                                                   std::int64_t width, std::int64_t count, int lanes) {
-  LaneRange inside{0, lanes};
+  LaneRange inside{0, lanes, count};
   if (column < 0) inside.first = (-column + stride - 1) / stride;
   if (column + (count - 1) * stride >= width)
     inside.last = column < width ? (width - column + stride - 1) / stride : 0;
@@ -65,7 +65,7 @@ struct Source {
   const T* end;
 };
 
-/// x[i * stride] for each wanted lane i, and `otherwise` for the others. kStride is the stride where it is
+/// x[i * stride] for each lane i inside, and `otherwise` for those outside. kStride is the stride where it is
 /// known, or else 0.
 template <class T, int kLanes, int kStride>
 KOKKOS_FORCEINLINE_FUNCTION void Load(const Source<T>& source, const T* x, std::int64_t stride,
@@ -85,7 +85,8 @@ KOKKOS_FORCEINLINE_FUNCTION void Load(const Source<T>& source, const T* x, std::
     }
   } else {
     for (int lane = 0; lane < kLanes; ++lane)
-      lanes[lane] = lane >= wanted.first && lane < wanted.last ? x[lane * step] : otherwise;
+      lanes[lane] =
+          lane >= wanted.first && lane < wanted.last && lane < wanted.count ? x[lane * step] : otherwise;
   }
 }
 
