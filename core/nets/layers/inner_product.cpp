@@ -3,6 +3,7 @@
 
 #include "core/nets/layers/columns.hpp"
 #include "core/nets/layers/layers.hpp"
+#include "core/nets/layers/thin_product.hpp"
 #include "ferry/layers.pb.h"
 
 namespace ferry::detail {
@@ -60,44 +61,62 @@ class InnerProductLayer : public Layer<T> {
   }
 
  protected:
-  /// The bias goes first, so that Gemm adds to it: one pass over the top less.
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
+    const Blob<T>& weight = *this->blobs_[0];
     const bool has_bias = this->blobs_.size() > 1;
-    if (has_bias)
-      ParallelFor(
-          place, {m_, n_}, Read(*this->blobs_[1], {n_}), Overwrite(*top[0], {m_, n_}),
-          KOKKOS_LAMBDA(std::int64_t m, std::int64_t n, View<const T, 1> bias, View<T, 2> y) {
-            y(m, n) = bias(n);
-          });
-    Gemm(place, Transpose::kNo, Weights(Transpose::kYes), m_, n_, k_, 1, *bottom[0], *this->blobs_[0],
-         has_bias ? 1 : 0, *top[0]);
+    const Blob<T>& bias = has_bias ? *this->blobs_[1] : none_;
+    const bool transposed = IsTransposed();
+    if (IsThin(place))
+      return ThinProduct(place, transposed ? Transpose::kYes : Transpose::kNo, m_, Rows(), Columns(), weight,
+                         *bottom[0], bias, *top[0]);
+    if (has_bias) Spread(place, bias, *top[0]);  // so that Gemm adds to it: one pass over the top less
+    Gemm(place, Transpose::kNo, transposed ? Transpose::kNo : Transpose::kYes, m_, n_, k_, 1, *bottom[0],
+         weight, has_bias ? 1 : 0, *top[0]);
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
     Blob<T>& weight = *this->blobs_[0];
+    const bool transposed = IsTransposed();
     if (this->param_propagate_down(0)) {
-      if (this->layer_param().inner_product_param().transpose())
-        Gemm(place, Transpose::kYes, Transpose::kNo, k_, n_, m_, 1, *bottom[0], Diff(*top[0]), 1,
-             Diff(weight));
+      if (transposed)
+        Update(place, *bottom[0], Diff(*top[0]), weight);
       else
-        Gemm(place, Transpose::kYes, Transpose::kNo, n_, k_, m_, 1, Diff(*top[0]), *bottom[0], 1,
-             Diff(weight));
+        Update(place, Diff(*top[0]), *bottom[0], weight);
     }
     if (this->blobs_.size() > 1 && this->param_propagate_down(1))
       AddRows(place, m_, n_, *top[0], *this->blobs_[1]);
-    if (propagate_down[0])
-      Gemm(place, Transpose::kNo, Weights(Transpose::kNo), m_, k_, n_, 1, Diff(*top[0]), weight, 0,
-           Diff(*bottom[0]));
+    if (!propagate_down[0]) return;
+    if (IsThin(place))
+      return ThinProduct(place, transposed ? Transpose::kNo : Transpose::kYes, m_, Rows(), Columns(), weight,
+                         Diff(*top[0]), none_, Diff(*bottom[0]));
+    Gemm(place, Transpose::kNo, transposed ? Transpose::kYes : Transpose::kNo, m_, k_, n_, 1, Diff(*top[0]),
+         weight, 0, Diff(*bottom[0]));
   }
 
  private:
-  /// How a product takes the weights that takes those of shape num_output x k so.
-  Transpose Weights(Transpose plain) const {
-    if (!this->layer_param().inner_product_param().transpose()) return plain;
-    return plain == Transpose::kYes ? Transpose::kNo : Transpose::kYes;
+  bool IsTransposed() const { return this->layer_param().inner_product_param().transpose(); }
+  bool IsThin(const Place& place) const { return place.side() == Side::kCpu && m_ <= kThin; }
+  /// Of the weights.
+  std::int64_t Rows() const { return IsTransposed() ? k_ : n_; }
+  std::int64_t Columns() const { return IsTransposed() ? n_ : k_; }
+
+  void Spread(const Place& place, const Blob<T>& bias, Blob<T>& top) const {
+    ParallelFor(
+        place, {m_, n_}, Read(bias, {n_}), Overwrite(top, {m_, n_}),
+        KOKKOS_LAMBDA(std::int64_t m, std::int64_t n, View<const T, 1> b, View<T, 2> y) { y(m, n) = b(n); });
+  }
+  /// Adds x^T y to the diff of the weights.
+  template <class X, class Y>
+  void Update(const Place& place, X&& x, Y&& y, Blob<T>& weight) const {
+    if (IsThin(place))
+      ForVectors<ThinUpdate, T>(place, m_, Rows(), Rows(), Columns(), Read(x), Read(y),
+                                ReadWrite(Diff(weight)));
+    else
+      Gemm(place, Transpose::kYes, Transpose::kNo, Rows(), Columns(), m_, 1, x, y, 1, Diff(weight));
   }
 
+  const Blob<T> none_;  ///< in place of a bias
   std::int64_t m_ = 0;
   std::int64_t n_ = 0;
   std::int64_t k_ = 0;
