@@ -23,6 +23,16 @@ include(CMakeDependentOption)
 cmake_dependent_option(FERRY_NETS "Build ferry::nets, which needs ferry::kernels and ferry::proto" ON
                        "FERRY_KERNELS;FERRY_PROTO" OFF)
 
+# ferry_optional(<NAME> <what for>): FERRY_<NAME>=AUTO uses a library of that name where it is found, ON needs it, and
+# OFF does without.
+function(ferry_optional name what)
+  set(FERRY_${name} AUTO CACHE STRING "${what}: AUTO, ON or OFF")
+  set_property(CACHE FERRY_${name} PROPERTY STRINGS AUTO ON OFF)
+endfunction()
+ferry_optional(LMDB "Let ferry::nets read databases of LMDB")
+ferry_optional(LEVELDB "Let ferry::nets read databases of LevelDB")
+ferry_optional(OPENCV "Let ferry::nets read images, by OpenCV")
+
 set(all_programs OFF)
 if(PROJECT_IS_TOP_LEVEL AND FERRY_KERNELS AND FERRY_PROTO)
   set(all_programs ON)
