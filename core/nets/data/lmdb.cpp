@@ -58,7 +58,7 @@ class Lmdb final : public Database {
   MDB_env* env() const { return env_.get(); }
   MDB_dbi records() const { return records_; }
   void Check(int result, const char* what) const {
-    if (result != 0) FailDatabase(path_, std::string("LMDB cannot ") + what + ": " + mdb_strerror(result));
+    if (result != 0) FailCall(what, mdb_strerror(result));
   }
 
  private:
@@ -68,6 +68,11 @@ class Lmdb final : public Database {
     Check(mdb_env_create(&env), "begin");
     env_.reset(env);
     return mdb_env_open(env, path_.c_str(), flags, kMode);
+  }
+  [[noreturn]] void FailCall(const char* what, const char* why) const {
+    std::string text = "LMDB cannot ";
+    text.append(what).append(": ").append(why);
+    FailDatabase(path_, text);
   }
   fs::path File() const { return path_ / "data.mdb"; }
   /// LMDB maps the file, and a page behind its end ends the process.
