@@ -91,9 +91,9 @@ TEST_CASE("rand_skip leaves out fewer items than it says, by the seed") {
     const std::string path = WriteDatabase(folder / std::to_string(backend), backend, Datums(10, 1, 1, 1));
     const World world("host cpu");
     std::vector<bool> seen(10);
+    DataLayerRun<float> run(DataOf(path, backend, 1, "data_param { rand_skip: 4 }"), world.place(), 2);
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
-      DataLayerRun<float> run(DataOf(path, backend, 1, "data_param { rand_skip: 4 }"), world.place(), 2,
-                              {seed, 0, 0});
+      run.layer().set_random_key({seed, 0, 0});
       run.Forward();
       seen.at(static_cast<std::size_t>(run.top(1).cpu_data()[0])) = true;
     }

@@ -59,8 +59,8 @@ bool Decode(Datum* datum, ImageColor color) {
 bool ReadFileToDatum(const std::filesystem::path& file, int label, Datum* datum) {
   RequireDatum(datum, "ReadFileToDatum");
   std::ifstream in(file, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
   if (!in || std::filesystem::is_directory(file)) throw NetError(file.string() + ": cannot be read");
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
   datum->set_data(std::move(bytes));
   datum->set_label(label);
   datum->set_encoded(true);
