@@ -25,6 +25,16 @@ cmake_dependent_option(FERRY_NETS "Build ferry::nets, which needs ferry::kernels
 set(FERRY_HDF5 AUTO CACHE STRING "Let ferry::nets read and write HDF5: ON, OFF, or AUTO, which is where HDF5 is found")
 set_property(CACHE FERRY_HDF5 PROPERTY STRINGS AUTO ON OFF)
 
+# ferry_optional(<NAME> <what for>): FERRY_<NAME>=AUTO uses a library of that name where it is found, ON needs it, and
+# OFF does without.
+function(ferry_optional name what)
+  set(FERRY_${name} AUTO CACHE STRING "${what}: AUTO, ON or OFF")
+  set_property(CACHE FERRY_${name} PROPERTY STRINGS AUTO ON OFF)
+endfunction()
+ferry_optional(LMDB "Let ferry::nets read databases of LMDB")
+ferry_optional(LEVELDB "Let ferry::nets read databases of LevelDB")
+ferry_optional(OPENCV "Let ferry::nets read images, by OpenCV")
+
 set(all_programs OFF)
 if(PROJECT_IS_TOP_LEVEL AND FERRY_KERNELS AND FERRY_PROTO)
   set(all_programs ON)
