@@ -44,6 +44,13 @@ if(FERRY_PROTO)
   endif()
 endif()
 
+if(FERRY_NETS AND FERRY_HDF5)
+  find_package(HDF5 1.10 QUIET)
+  if(NOT HDF5_FOUND AND NOT FERRY_HDF5 STREQUAL AUTO)
+    ferry_missing(HDF5 "HDF5 1.10 or newer" libhdf5-dev NOTE "-DFERRY_HDF5=OFF does without.")
+  endif()
+endif()
+
 if(FERRY_TESTS)
   find_package(Catch2 3.4 QUIET)
   if(NOT Catch2_FOUND)

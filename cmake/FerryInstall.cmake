@@ -24,7 +24,7 @@ install(DIRECTORY include/ferry ${PROJECT_BINARY_DIR}/include/ferry TYPE INCLUDE
 configure_package_config_file(cmake/ferryConfig.cmake.in ferryConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(ferryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ferryConfig.cmake ${PROJECT_BINARY_DIR}/ferryConfigVersion.cmake
-              cmake/FindKokkos.cmake cmake/FindOpenBLAS.cmake DESTINATION ${package_dir})
+              cmake/FindHDF5.cmake cmake/FindKokkos.cmake cmake/FindOpenBLAS.cmake DESTINATION ${package_dir})
 # What a static library needs for its backend.
 install(FILES backends/${FERRY_BACKEND}/dependencies.cmake DESTINATION ${package_dir} OPTIONAL)
 
