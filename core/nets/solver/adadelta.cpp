@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <cmath>
+
 #include "core/nets/solver/gradient.hpp"
 
 namespace ferry {
@@ -12,7 +14,7 @@ void AdaDeltaSolver<T>::UpdateAt(const Place& place, int param_id, const UpdateS
       KOKKOS_LAMBDA(std::int64_t i, T * w, T * d, T * gradients, T * updates) {
         const T gradient = detail::GradientOf(step, d[i], w[i]);
         const T mean = decay * gradients[i] + (T(1) - decay) * (gradient * gradient);
-        const T raw = gradient * Kokkos::sqrt((delta + updates[i]) / (delta + mean));
+        const T raw = gradient * std::sqrt((delta + updates[i]) / (delta + mean));
         const T update = step.rate * raw;
         gradients[i] = mean;
         updates[i] = decay * updates[i] + (T(1) - decay) * (raw * raw);

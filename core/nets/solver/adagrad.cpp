@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <cmath>
+
 #include "core/nets/solver/gradient.hpp"
 #include "core/nets/solver/log_line.hpp"
 
@@ -24,7 +26,7 @@ void AdaGradSolver<T>::UpdateAt(const Place& place, int param_id, const UpdateSt
       KOKKOS_LAMBDA(std::int64_t i, T * w, T * d, T * h) {
         const T gradient = detail::GradientOf(step, d[i], w[i]);
         const T sum = h[i] + gradient * gradient;
-        const T update = step.rate * (gradient / (Kokkos::sqrt(sum) + delta));
+        const T update = step.rate * (gradient / (std::sqrt(sum) + delta));
         h[i] = sum;
         d[i] = update;
         w[i] -= update;

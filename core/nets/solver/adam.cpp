@@ -20,7 +20,7 @@ void AdamSolver<T>::UpdateAt(const Place& place, int param_id, const UpdateStep<
         const T gradient = detail::GradientOf(step, d[i], w[i]);
         const T first = decay1 * m[i] + (T(1) - decay1) * gradient;
         const T second = decay2 * v[i] + (T(1) - decay2) * (gradient * gradient);
-        const T update = rate * (first / (Kokkos::sqrt(second) + delta));
+        const T update = rate * (first / (std::sqrt(second) + delta));
         m[i] = first;
         v[i] = second;
         d[i] = update;

@@ -9,7 +9,7 @@ namespace ferry::detail {
 /// The gradient that an update is made of.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T GradientOf(const UpdateStep<T>& step, T diff, T weight) {
-  const T sign = static_cast<T>(weight > 0) - static_cast<T>(weight < 0);
+  const T sign = (weight > 0 ? T(1) : T(0)) - (weight < 0 ? T(1) : T(0));
   return step.scale * diff + step.l2 * weight + step.l1 * sign;
 }
 

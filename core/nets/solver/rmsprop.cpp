@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <cmath>
 #include <string>
 
 #include "core/nets/solver/gradient.hpp"
@@ -35,7 +36,7 @@ void RMSPropSolver<T>::UpdateAt(const Place& place, int param_id, const UpdateSt
       KOKKOS_LAMBDA(std::int64_t i, T * w, T * d, T * h) {
         const T gradient = detail::GradientOf(step, d[i], w[i]);
         const T mean = decay * h[i] + (T(1) - decay) * (gradient * gradient);
-        const T update = step.rate * (gradient / (Kokkos::sqrt(mean) + delta));
+        const T update = step.rate * (gradient / (std::sqrt(mean) + delta));
         h[i] = mean;
         d[i] = update;
         w[i] -= update;
