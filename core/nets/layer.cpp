@@ -7,6 +7,7 @@
 
 #include "ferry/diff.hpp"
 #include "ferry/kernels.hpp"
+#include "ferry/nets/filler.hpp"
 
 namespace ferry {
 
@@ -118,6 +119,16 @@ void Layer<T>::Backward_cpu(const Blobs& /*top*/, const std::vector<bool>& propa
                             const Blobs& /*bottom*/) {
   if (std::find(propagate_down.begin(), propagate_down.end(), true) != propagate_down.end())
     Fail("it has no gradient: the class overrides neither BackwardAt nor Backward_cpu");
+}
+
+template <class T>
+void Layer<T>::FillBlob(const FillerParameter& filler, Blob<T>* blob) {
+  constexpr std::uint64_t kNoPass = std::uint64_t{1} << 63U;
+  try {
+    GetFiller<T>(filler, {random_.seed, random_.layer, kNoPass + fills_++})->Fill(blob);
+  } catch (const NetError& error) {
+    Fail(error.what());
+  }
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <cmath>
 #include <cstdint>
 
 #include "ferry/nets/random.hpp"
@@ -12,14 +13,17 @@ namespace ferry::detail {
 /// et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011. A value; kernels copy it.
 class Philox {
  public:
+  /// 128 random bits.
+  struct Block {
+    std::uint32_t word[4];
+  };
+
   explicit Philox(const RandomKey& key) noexcept
       : iteration_(key.iteration), key_(Mix(key.seed + 0x9E3779B97F4A7C15U * (key.layer + 1))) {}
 
-  /// 64 random bits for each index.
-  KOKKOS_INLINE_FUNCTION std::uint64_t Bits(std::uint64_t index) const {
-    std::uint32_t c[4] = {Low(index), High(index), Low(iteration_), High(iteration_)};
-    std::uint32_t k0 = Low(key_);
-    std::uint32_t k1 = High(key_);
+  /// The function itself: what it makes of a counter of 128 bits under a key of 64.
+  KOKKOS_INLINE_FUNCTION static Block Rounds(Block counter, std::uint32_t k0, std::uint32_t k1) {
+    std::uint32_t(&c)[4] = counter.word;
     for (int round = 0; round < 10; ++round) {
       const std::uint64_t p0 = std::uint64_t{0xD2511F53U} * c[0];
       const std::uint64_t p1 = std::uint64_t{0xCD9E8D57U} * c[2];
@@ -32,14 +36,32 @@ class Philox {
       k0 += 0x9E3779B9U;
       k1 += 0xBB67AE85U;
     }
-    return (std::uint64_t{c[1]} << 32U) | c[0];
+    return counter;
   }
+
+  /// 64 random bits for each index.
+  KOKKOS_INLINE_FUNCTION std::uint64_t Bits(std::uint64_t index) const { return Join(At(index), 0); }
   /// In [0, 1), of 53 bits.
-  KOKKOS_INLINE_FUNCTION double Uniform(std::uint64_t index) const {
-    return static_cast<double>(Bits(index) >> 11U) * 0x1p-53;
+  KOKKOS_INLINE_FUNCTION double Uniform(std::uint64_t index) const { return Fraction(Bits(index)); }
+  /// Of mean 0 and variance 1, by the method of Box and Muller. Not for an index of Uniform, on which it
+  /// depends.
+  KOKKOS_INLINE_FUNCTION double Gaussian(std::uint64_t index) const {
+    constexpr double kTwoPi = 6.283185307179586;
+    const Block block = At(index);
+    const double radius = std::sqrt(-2 * std::log(1 - Fraction(Join(block, 0))));
+    return radius * std::cos(kTwoPi * Fraction(Join(block, 2)));
   }
 
  private:
+  KOKKOS_INLINE_FUNCTION Block At(std::uint64_t index) const {
+    return Rounds({{Low(index), High(index), Low(iteration_), High(iteration_)}}, Low(key_), High(key_));
+  }
+  KOKKOS_INLINE_FUNCTION static std::uint64_t Join(const Block& block, int first) {
+    return (std::uint64_t{block.word[first + 1]} << 32U) | block.word[first];
+  }
+  KOKKOS_INLINE_FUNCTION static double Fraction(std::uint64_t bits) {
+    return static_cast<double>(bits >> 11U) * 0x1p-53;
+  }
   KOKKOS_INLINE_FUNCTION static std::uint32_t Low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
   KOKKOS_INLINE_FUNCTION static std::uint32_t High(std::uint64_t x) {
     return static_cast<std::uint32_t>(x >> 32U);

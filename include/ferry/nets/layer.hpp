@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,11 +68,17 @@ class Layer : public LayerBase {
   }
   ///@}
 
+  /// Gives a parameter its first values. They depend on the random key and on how many blobs the layer has
+  /// filled before, and on no pass. Throws NetError.
+  void FillBlob(const FillerParameter& filler, Blob<T>* blob);
+
   std::vector<std::shared_ptr<Blob<T>>> blobs_;
   std::vector<T> loss_;  ///< a weight for each top, or none
 
  private:
   void SetLossWeights(const Blobs& top);
+
+  std::uint64_t fills_ = 0;
 };
 
 extern template class Layer<float>;
