@@ -15,8 +15,7 @@ using ferry::testing::World;
 std::vector<std::string> Cases() {
   const char* const only = std::getenv("FERRY_CASES");
   std::vector<std::string> files = CaffeFiles("solvers");
-  std::erase_if(files,
-                [&](const std::string& file) { return only != nullptr && !file.starts_with(only); });
+  std::erase_if(files, [&](const std::string& file) { return only != nullptr && !file.starts_with(only); });
   return files;
 }
 
@@ -51,8 +50,7 @@ class CaseRun {
     solver_ = SolverRegistry<T>::CreateSolver(param, place);
     const auto& learnable = solver_->net()->learnable_params();
     REQUIRE(learnable.size() == case_["learnable"].size());
-    for (std::size_t i = 0; i < learnable.size(); ++i)
-      Fill(*learnable[i], case_["learnable"][i]["fill"], 0);
+    for (std::size_t i = 0; i < learnable.size(); ++i) Fill(*learnable[i], case_["learnable"][i]["fill"], 0);
     solver_->net()->add_before_forward([this](int layer) {
       if (layer == 0) FillInputs();
     });
@@ -137,8 +135,8 @@ TEST_CASE("Each solver counts steps as Caffe's does", "[cases]") {
   for (const std::string& file : Cases()) {
     INFO(file);
     Json solver_case = ReadCaffe("solvers/" + file);
-    solver_case["solver"] = solver_case["solver"].get<std::string>() + " snapshot_prefix: '" +
-                            (folder / file).string() + "'";
+    solver_case["solver"] =
+        solver_case["solver"].get<std::string>() + " snapshot_prefix: '" + (folder / file).string() + "'";
     const World world("host cpu");
     CaseRun<double> run(solver_case, world.place());
     run.solver().Step(10);

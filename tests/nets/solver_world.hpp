@@ -21,10 +21,10 @@
 /// Solvers of a small net, for tests.
 namespace ferry::nets_test {
 
-/// The message of a text.
+/// The message of a text, where the last one of a field counts.
 inline SolverParameter SolverOf(const std::string& text) {
   SolverParameter param;
-  if (!google::protobuf::TextFormat::ParseFromString(text, &param)) throw std::invalid_argument(text);
+  if (!google::protobuf::TextFormat::MergeFromString(text, &param)) throw std::invalid_argument(text);
   return param;
 }
 
@@ -43,7 +43,7 @@ inline std::string SmallNet(int hidden = 5) {
     layer { name: "loss" type: "EuclideanLoss" bottom: "second" bottom: "target" top: "loss" })";
 }
 
-/// A solver of SmallNet: `text` is what else its parameter says.
+/// A solver of SmallNet. `text` is what else its parameter says, or says instead.
 inline SolverParameter SmallSolver(const std::string& text, int hidden = 5) {
   return SolverOf("lr_policy: 'fixed' base_lr: 0.05 snapshot_after_train: false " + text + " net_param {" +
                   SmallNet(hidden) + "}");
