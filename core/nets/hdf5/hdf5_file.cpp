@@ -46,8 +46,8 @@ class Handle {
   ~Handle() {
     if (id_ >= 0) close_(id_);
   }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&&) = delete;
   hid_t get() const noexcept { return id_; }
   bool valid() const noexcept { return id_ >= 0; }
 
@@ -142,6 +142,14 @@ struct Hdf5File::State {
     if (!IsOf(handle, path, H5I_DATASET)) Fail(path, "is no dataset of this file");
     return {H5Dopen2(handle, path.c_str(), H5P_DEFAULT), H5Dclose};
   }
+  /// One of numbers.
+  Handle Numbers(const std::string& path) const {
+    Handle opened = Dataset(path);
+    const Handle type(H5Dget_type(opened.get()), H5Tclose);
+    const H5T_class_t kind = H5Tget_class(type.get());
+    if (kind == H5T_FLOAT || kind == H5T_INTEGER) return opened;
+    Fail(path, std::string("holds ") + NameOf(kind) + "; it must hold numbers");
+  }
 
   std::filesystem::path file;     ///< what errors name
   std::filesystem::path written;  ///< the file that will take its place; empty when reading, or done
@@ -209,7 +217,7 @@ bool Hdf5File::HasDataset(const std::string& path) const {
 
 Shape Hdf5File::ShapeOf(const std::string& dataset) const {
   const Entered entered;
-  const Handle opened = state_->Dataset(dataset);
+  const Handle opened = state_->Numbers(dataset);
   const Handle space(H5Dget_space(opened.get()), H5Sclose);
   std::array<hsize_t, H5S_MAX_RANK> dims{};
   const int rank = space.valid() ? H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr) : -1;
@@ -225,11 +233,7 @@ Shape Hdf5File::ShapeOf(const std::string& dataset) const {
 template <class T>
 void Hdf5File::Read(const std::string& dataset, std::span<T> to) const {
   const Entered entered;
-  const Handle opened = state_->Dataset(dataset);
-  const Handle type(H5Dget_type(opened.get()), H5Tclose);
-  const H5T_class_t kind = H5Tget_class(type.get());
-  if (kind != H5T_FLOAT && kind != H5T_INTEGER)
-    state_->Fail(dataset, std::string("holds ") + NameOf(kind) + "; it must hold numbers");
+  const Handle opened = state_->Numbers(dataset);
   const Handle space(H5Dget_space(opened.get()), H5Sclose);
   const hssize_t count = H5Sget_simple_extent_npoints(space.get());
   if (std::cmp_not_equal(count, to.size()))

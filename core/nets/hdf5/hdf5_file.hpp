@@ -41,10 +41,9 @@ class Hdf5File {
   bool HasGroup(const std::string& path) const;
   bool HasDataset(const std::string& path) const;
   ///@}
-  /// A dataset's dims; none for a single value.
+  /// A dataset's dims; none for a single value. Refused for one that is not of numbers, here and below.
   Shape ShapeOf(const std::string& dataset) const;
-  /// All elements, as T; refused where a dataset is not of numbers or has not so many. T is float, double or
-  /// int.
+  /// All elements, as T, which is float, double or int. Refused where there are not so many.
   template <class T>
   void Read(const std::string& dataset, std::span<T> to) const;
   /// A text, as of WriteString.

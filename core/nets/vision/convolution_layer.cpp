@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/nets/vision/convolution_layer.hpp"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace ferry::detail {
+
+template <class T>
+void ConvolutionLayerBase<T>::LayerSetUp(const Blobs& bottom, const Blobs& /*top*/) {
+  const ConvolutionParameter& param = this->layer_param().convolution_param();
+  channel_axis_ = bottom[0]->CanonicalAxisIndex(param.axis());
+  const int axes = bottom[0]->num_axes() - channel_axis_ - 1;
+  sizes_ = {};
+  if (const std::string wrong = ReadWindow(param, axes, &sizes_.window); !wrong.empty()) this->Fail(wrong);
+  channels_ = bottom[0]->shape(channel_axis_);
+  const std::int64_t outputs = param.num_output();
+  if (outputs == 0 || outputs > std::numeric_limits<std::int32_t>::max())
+    this->Fail("num_output is " + std::to_string(outputs) + "; it must be 1 to 2147483647");
+  sizes_.groups = param.group();
+  if (sizes_.groups == 0) this->Fail("group is 0; it must be 1 or more");
+  if (channels_ % sizes_.groups != 0 || outputs % sizes_.groups != 0)
+    this->Fail("group is " + std::to_string(sizes_.groups) + "; it must divide the bottom's " +
+               std::to_string(channels_) + " channels and num_output, which is " + std::to_string(outputs));
+  const bool forward = direction_ == Direction::kToMaps;
+  sizes_.in_channels = forward ? channels_ : outputs;
+  sizes_.out_channels = forward ? outputs : channels_;
+  MakeWeights(bottom, outputs);
+  maps_.reset();
+}
+
+template <class T>
+void ConvolutionLayerBase<T>::MakeWeights(const Blobs& bottom, std::int64_t outputs) {
+  const ConvolutionParameter& param = this->layer_param().convolution_param();
+  std::vector<std::int64_t> dims{sizes_.out_channels, sizes_.in_channels / sizes_.groups};
+  for (int axis = 0; axis < sizes_.window.axes; ++axis) dims.push_back(sizes_.window.kernel[axis]);
+  std::vector<Shape> shapes{Shape(dims)};
+  if (HasBias()) shapes.push_back({outputs});
+  auto& blobs = this->blobs_;
+  if (blobs.empty()) {
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      blobs.push_back(std::make_shared<Blob<T>>(shapes[i], bottom[0]->device()));
+      this->FillBlob(i == 0 ? param.weight_filler() : param.bias_filler(), blobs[i].get());
+    }
+  } else {
+    if (blobs.size() != shapes.size())
+      this->Fail("it was given " + std::to_string(blobs.size()) + " blobs of parameters; it takes " +
+                 std::to_string(shapes.size()));
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      if (blobs[i]->shape() != shapes[i])
+        this->Fail(std::string(i == 0 ? "the weights have" : "the bias has") + " shape " +
+                   blobs[i]->shape_string() + "; it must be " + shapes[i].ToString());
+  }
+  for (std::size_t i = 0; i < blobs.size(); ++i) this->set_param_propagate_down(static_cast<int>(i), true);
+}
+
+template <class T>
+void ConvolutionLayerBase<T>::CheckBottoms(const Blobs& bottom) const {
+  const int axes = channel_axis_ + 1 + sizes_.window.axes;
+  if (bottom[0]->num_axes() != axes)
+    this->Fail("bottom 0 has shape " + bottom[0]->shape_string() + "; the layer was set up for " +
+               std::to_string(axes) + " axes");
+  if (bottom[0]->shape(channel_axis_) != channels_)
+    this->Fail("bottom 0 has shape " + bottom[0]->shape_string() + "; the layer was set up for " +
+               std::to_string(channels_) + " channels");
+  for (std::size_t i = 1; i < bottom.size(); ++i)
+    if (bottom[i]->shape() != bottom[0]->shape())
+      this->Fail("bottom 0 has shape " + bottom[0]->shape_string() + " and bottom " + std::to_string(i) +
+                 " has " + bottom[i]->shape_string() + "; they must be equal");
+}
+
+template <class T>
+void ConvolutionLayerBase<T>::Reshape(const Blobs& bottom, const Blobs& top) {
+  CheckBottoms(bottom);
+  const Shape& from = bottom[0]->shape();
+  const std::int64_t* const spatial = from.data() + channel_axis_ + 1;
+  Window& window = sizes_.window;
+  const bool forward = direction_ == Direction::kToMaps;
+  if (maps_ == nullptr || reshaped_for_ != from) {
+    maps_.reset();
+    const std::string wrong = forward ? window.SetImage(spatial) : window.SetSteps(spatial);
+    if (!wrong.empty()) this->Fail(wrong);
+    sizes_.images = from.count(0, channel_axis_);
+    maps_ = MakeGemmConvolution<T>(sizes_, bottom[0]->device());
+    if (&sums_.device() != &bottom[0]->device()) sums_ = Blob<T>(bottom[0]->device());
+    reshaped_for_ = from;
+  }
+  std::vector<std::int64_t> dims(from.begin(), from.begin() + channel_axis_);
+  dims.push_back(forward ? sizes_.out_channels : sizes_.in_channels);
+  for (int axis = 0; axis < window.axes; ++axis)
+    dims.push_back(forward ? window.steps[axis] : window.image[axis]);
+  for (Blob<T>* const blob : top) blob->Reshape(dims);
+}
+
+template <class T>
+void ConvolutionLayerBase<T>::Map(const Place& place, Direction direction, const Part& from,
+                                  const Part& to) {
+  const Part weights = this->blobs_[0]->part(BlobPart::kData);
+  if (direction == Direction::kToMaps)
+    maps_->ToMaps(place, from, weights, to);
+  else
+    maps_->ToImages(place, from, weights, to);
+}
+
+template <class T>
+void ConvolutionLayerBase<T>::ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) {
+  for (std::size_t i = 0; i < bottom.size(); ++i) {
+    Map(place, direction_, bottom[i]->part(BlobPart::kData), top[i]->part(BlobPart::kData));
+    if (HasBias())
+      AddBias(place, sizes_.images, top[i]->shape(channel_axis_), Read(*this->blobs_[1]), ReadWrite(*top[i]));
+  }
+}
+
+template <class T>
+void ConvolutionLayerBase<T>::BackwardAt(const Place& place, const Blobs& top,
+                                         const std::vector<bool>& propagate_down, const Blobs& bottom) {
+  const bool forward = direction_ == Direction::kToMaps;
+  for (std::size_t i = 0; i < top.size(); ++i) {
+    const Part top_diff = top[i]->part(BlobPart::kDiff), x = bottom[i]->part(BlobPart::kData);
+    if (HasBias() && this->param_propagate_down(1))
+      AddSumsToBias(place, sizes_.images, top[i]->shape(channel_axis_), Read(Diff(*top[i])), sums_,
+                    ReadWrite(Diff(*this->blobs_[1])));
+    if (this->param_propagate_down(0))
+      maps_->AddToWeights(place, forward ? x : top_diff, forward ? top_diff : x,
+                          this->blobs_[0]->part(BlobPart::kDiff));
+    if (propagate_down[i])
+      Map(place, forward ? Direction::kToImages : Direction::kToMaps, top_diff,
+          bottom[i]->part(BlobPart::kDiff));
+  }
+}
+
+template class ConvolutionLayerBase<float>;
+template class ConvolutionLayerBase<double>;
+
+}  // namespace ferry::detail
