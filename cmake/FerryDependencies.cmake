@@ -73,7 +73,9 @@ if(FERRY_NETS)
   ferry_find_optional(LEVELDB LevelDB "LevelDB, for FERRY_LEVELDB=${FERRY_LEVELDB}," libleveldb-dev)
   ferry_find_optional(OPENCV OpenCV "OpenCV, for FERRY_OPENCV=${FERRY_OPENCV}," libopencv-dev
                       COMPONENTS core imgcodecs imgproc)
+  ferry_find_optional(HDF5 HDF5 "HDF5 1.10 or newer, for FERRY_HDF5=${FERRY_HDF5}," libhdf5-dev 1.10)
 endif()
+
 if(FERRY_TESTS)
   find_package(Catch2 3.4 QUIET)
   if(NOT Catch2_FOUND)

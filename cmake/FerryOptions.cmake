@@ -22,8 +22,6 @@ option(FERRY_PROTO "Build ferry::proto, which needs protobuf" ON)
 include(CMakeDependentOption)
 cmake_dependent_option(FERRY_NETS "Build ferry::nets, which needs ferry::kernels and ferry::proto" ON
                        "FERRY_KERNELS;FERRY_PROTO" OFF)
-set(FERRY_HDF5 AUTO CACHE STRING "Let ferry::nets read and write HDF5: ON, OFF, or AUTO, which is where HDF5 is found")
-set_property(CACHE FERRY_HDF5 PROPERTY STRINGS AUTO ON OFF)
 
 # ferry_optional(<NAME> <what for>): FERRY_<NAME>=AUTO uses a library of that name where it is found, ON needs it, and
 # OFF does without.
@@ -31,6 +29,7 @@ function(ferry_optional name what)
   set(FERRY_${name} AUTO CACHE STRING "${what}: AUTO, ON or OFF")
   set_property(CACHE FERRY_${name} PROPERTY STRINGS AUTO ON OFF)
 endfunction()
+ferry_optional(HDF5 "Let ferry::nets read and write HDF5")
 ferry_optional(LMDB "Let ferry::nets read databases of LMDB")
 ferry_optional(LEVELDB "Let ferry::nets read databases of LevelDB")
 ferry_optional(OPENCV "Let ferry::nets read images, by OpenCV")

@@ -4,8 +4,11 @@
 /// Nets: Caffe's layers, solvers and model files, on any device. Includes protobuf.
 #include "ferry/nets/error.hpp"
 #include "ferry/nets/filler.hpp"
+#include "ferry/nets/idx.hpp"
+#include "ferry/nets/io.hpp"
 #include "ferry/nets/layer.hpp"
 #include "ferry/nets/layer_registry.hpp"
+#include "ferry/nets/memory_data_layer.hpp"
 #include "ferry/nets/net.hpp"
 #include "ferry/nets/proto_io.hpp"
 #include "ferry/nets/random.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "core/nets/data/idx.hpp"
+#include "ferry/nets/idx.hpp"
 
 #include <zlib.h>
 
@@ -13,7 +13,6 @@
 namespace ferry::nets_test {
 namespace {
 
-using detail::ReadIdx;
 
 /// The bytes of a file with elements 0, 1, 2, ...
 std::string IdxOf(const std::vector<int>& dims, std::size_t count, char type = 8) {
@@ -34,7 +33,7 @@ TEST_CASE("An idx file is read plain and from gzip") {
   const DataFolder folder;
   const std::string bytes = IdxOf({300, 2, 3}, 1800);
   for (const std::string& path : {folder.Write("plain", bytes), WritePacked(folder / "packed.gz", bytes)}) {
-    const detail::IdxArray read = ReadIdx(path);
+    const IdxArray read = ReadIdx(path);
     CHECK(read.dims == std::vector<std::int64_t>{300, 2, 3});
     REQUIRE(read.bytes.size() == 1800);
     CHECK(read.bytes[1799] == 1799 % 256);
@@ -61,7 +60,7 @@ TEST_CASE("An idx file that is not whole or of another kind is an error with its
 TEST_CASE("Images and labels become a database in their order") {
   for (const auto backend : Backends()) {
     const DataFolder folder;
-    const detail::IdxFiles from{folder.Write("images", IdxOf({1201, 2, 3}, 7206)),
+    const IdxFiles from{folder.Write("images", IdxOf({1201, 2, 3}, 7206)),
                                 folder.Write("labels", IdxOf({1201}, 1201))};
     CHECK(ConvertIdxToDatabase(from, backend, folder / "db") == 1201);
     detail::RecordReader reader(backend, folder / "db");
@@ -84,7 +83,7 @@ TEST_CASE("Images and labels become a database in their order") {
 TEST_CASE("Images and labels become datasets of HDF5, scaled") {
   if (!detail::HasHdf5()) SKIP("a build without HDF5");
   const DataFolder folder;
-  const detail::IdxFiles from{folder.Write("images", IdxOf({2, 3, 1, 2}, 12)),
+  const IdxFiles from{folder.Write("images", IdxOf({2, 3, 1, 2}, 12)),
                               folder.Write("labels", IdxOf({2}, 2))};
   CHECK(ConvertIdxToHdf5(from, folder / "out.h5", 0.5F) == 2);
   const auto file = detail::Hdf5File::Open(folder / "out.h5");
@@ -98,7 +97,7 @@ TEST_CASE("Images and labels become datasets of HDF5, scaled") {
 TEST_CASE("Images and labels that do not fit are an error, and no database is made") {
   const DataFolder folder;
   const std::string images = folder.Write("images", IdxOf({2, 2, 3}, 12));
-  const auto fails = [&](const detail::IdxFiles& from, const std::vector<std::string>& parts) {
+  const auto fails = [&](const IdxFiles& from, const std::vector<std::string>& parts) {
     for (const auto backend : Backends())
       CheckFails([&] { ConvertIdxToDatabase(from, backend, folder / "db"); }, parts);
     CHECK(!std::filesystem::exists(folder / "db"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "core/nets/data/idx.hpp"
+#include "ferry/nets/idx.hpp"
 
 #include <zlib.h>
 
@@ -14,7 +14,7 @@
 #include "ferry/nets/error.hpp"
 #include "ferry/shape.hpp"
 
-namespace ferry::detail {
+namespace ferry {
 namespace {
 
 namespace fs = std::filesystem;
@@ -90,7 +90,7 @@ IdxArray ReadIdx(const fs::path& path) {
 
 std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend, const fs::path& to) {
   const Labelled read = Read(from);
-  const auto database = OpenDatabase(backend, to, DatabaseMode::kNew);
+  const auto database = detail::OpenDatabase(backend, to, detail::DatabaseMode::kNew);
   const auto transaction = database->NewTransaction();
   Datum datum;
   datum.set_channels(static_cast<int>(read.shape[1]));
@@ -117,11 +117,11 @@ std::int64_t ConvertIdxToHdf5(const IdxFiles& from, const fs::path& to, float sc
   std::transform(read.images.bytes.begin(), read.images.bytes.end(), data.begin(),
                  [scale](std::uint8_t byte) { return scale * static_cast<float>(byte); });
   const std::vector<float> labels(read.labels.bytes.begin(), read.labels.bytes.end());
-  Hdf5File file = Hdf5File::Create(to);
+  detail::Hdf5File file = detail::Hdf5File::Create(to);
   file.Write("data", read.shape, data.data());
   file.Write("label", {read.shape[0]}, labels.data());
   file.Close();
   return read.shape[0];
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry

@@ -7,7 +7,7 @@
 
 #include "ferry/data.pb.h"
 
-namespace ferry::detail {
+namespace ferry {
 
 /// Unsigned bytes of some shape, row-major: the format of MNIST's files and of those that followed it.
 struct IdxArray {
@@ -33,4 +33,4 @@ std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backen
 /// Returns n.
 std::int64_t ConvertIdxToHdf5(const IdxFiles& from, const std::filesystem::path& to, float scale = 1);
 
-}  // namespace ferry::detail
+}  // namespace ferry
