@@ -58,6 +58,27 @@ TEST_CASE("InnerProduct is a product from its axis on, with either form of weigh
         }
 }
 
+TEST_CASE("One row times very many weights is their product") {
+  for (const std::string& where : Places())
+    for (const bool bias : {false, true}) {
+      INFO(where << ", bias " << bias);
+      const World world(where);
+      constexpr std::size_t kInputs = 16389;  // times 64: over a million
+      const Given x = Reals({1, kInputs}, 74);
+      Run run(world,
+              LayerText("InnerProduct", std::string("inner_product_param { num_output: 64 ") +
+                                            (bias ? "" : "bias_term: false ") + "}"),
+              {x});
+      run.FillParams(75);
+      const Numbers w = DataOf(*run.layer->blobs()[0]);
+      Numbers y = bias ? DataOf(*run.layer->blobs()[1]) : Numbers(64);
+      for (std::size_t j = 0; j < 64; ++j)
+        for (std::size_t l = 0; l < kInputs; ++l) y[j] += x.values[l] * w[j * kInputs + l];
+      run.Forward();
+      CheckNear(DataOf(*run.top[0]), y);
+    }
+}
+
 TEST_CASE("An index without a row is an error on the CPU, and its row not-a-number on a stream") {
   for (const std::string& where : Places())
     for (const double index : {2.0, -1.0, std::nan("")}) {

@@ -189,7 +189,8 @@ TEST_CASE("ImageData that cannot be is an error with the file or the line") {
   fails_with("i m/0.png 1\nlarge.png 1\n", {"large.png", "3 x 4 x 6", "3 x 4 x 5"});
   fails(ImagesOf(folder, list, "image_data_param { batch_size: 0 }"), {"batch_size is 0"});
   fails(ImagesOf(folder, list, "image_data_param { new_width: 4 }"), {"new_height 0", "new_width 4", "both"});
-  fails(ImagesOf(folder, list, "image_data_param { rand_skip: 4000000 }"), {"rand_skip is 4000000", "list has 6"});
+  fails(ImagesOf(folder, list, "image_data_param { rand_skip: 4000000 }"),
+        {"rand_skip is 4000000", "list has 6"});
   fails(ImagesOf(folder, list, "transform_param { crop_size: 5 }"),
         {"i m/0.png", "3 x 4 x 5", "crop_size of 5"});
   CheckFails([&] { DataLayerRun<float>(ImagesOf(folder, list), world.place(), 1); }, {"1 top blobs"});

@@ -3,11 +3,33 @@
 
 #include "core/nets/layers/columns.hpp"
 #include "core/nets/layers/layers.hpp"
-#include "core/nets/layers/thin_product.hpp"
 #include "ferry/layers.pb.h"
 
 namespace ferry::detail {
 namespace {
+
+/// From so many weights on, which no cache holds, one row of a bottom is multiplied by DotOfRow: BLAS first
+/// copies the weights, which takes several times as long as to read them once.
+inline constexpr std::int64_t kManyWeights = std::int64_t{1} << 20U;
+
+/// y(row) = w(row) x + bias(row), of k elements; no bias: null.
+template <class T>
+struct DotOfRow {
+  std::int64_t k;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, const T* w, const T* x, const T* bias,
+                                         T* y) const {
+    w += row * k;
+    T lane[kRun] = {};
+    std::int64_t j = 0;
+    for (; j + kRun <= k; j += kRun)
+      for (int l = 0; l < kRun; ++l) lane[l] += w[j + l] * x[j + l];
+    for (; j < k; ++j) lane[0] += w[j] * x[j];
+    T sum = bias != nullptr ? bias[row] : T(0);
+    for (int l = 0; l < kRun; ++l) sum += lane[l];
+    y[row] = sum;
+  }
+};
 
 /// y = x W^T + b, for each of the m rows that the dims before the axis make up.
 ///
@@ -64,56 +86,40 @@ class InnerProductLayer : public Layer<T> {
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const Blob<T>& weight = *this->blobs_[0];
     const bool has_bias = this->blobs_.size() > 1;
-    const Blob<T>& bias = has_bias ? *this->blobs_[1] : none_;
-    const bool transposed = IsTransposed();
-    if (IsThin(place))
-      return ThinProduct(place, transposed ? Transpose::kYes : Transpose::kNo, m_, Rows(), Columns(), weight,
-                         *bottom[0], bias, *top[0]);
-    if (has_bias) Spread(place, bias, *top[0]);  // so that Gemm adds to it: one pass over the top less
-    Gemm(place, Transpose::kNo, transposed ? Transpose::kNo : Transpose::kYes, m_, n_, k_, 1, *bottom[0],
+    if (place.side() == Side::kCpu && m_ == 1 && !IsTransposed() && n_ * k_ >= kManyWeights) {
+      ParallelFor(place, n_, Read(weight), Read(*bottom[0]), Read(has_bias ? *this->blobs_[1] : none_),
+                  Overwrite(*top[0]), DotOfRow<T>{k_});
+      return;
+    }
+    if (has_bias) Spread(place, *this->blobs_[1], *top[0]);  // Gemm adds to it: one pass over the top less
+    Gemm(place, Transpose::kNo, IsTransposed() ? Transpose::kNo : Transpose::kYes, m_, n_, k_, 1, *bottom[0],
          weight, has_bias ? 1 : 0, *top[0]);
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
     Blob<T>& weight = *this->blobs_[0];
-    const bool transposed = IsTransposed();
     if (this->param_propagate_down(0)) {
-      if (transposed)
-        Update(place, *bottom[0], Diff(*top[0]), weight);
+      if (IsTransposed())
+        Gemm(place, Transpose::kYes, Transpose::kNo, k_, n_, m_, 1, *bottom[0], Diff(*top[0]), 1,
+             Diff(weight));
       else
-        Update(place, Diff(*top[0]), *bottom[0], weight);
+        Gemm(place, Transpose::kYes, Transpose::kNo, n_, k_, m_, 1, Diff(*top[0]), *bottom[0], 1,
+             Diff(weight));
     }
     if (this->blobs_.size() > 1 && this->param_propagate_down(1))
       AddRows(place, m_, n_, *top[0], *this->blobs_[1]);
-    if (!propagate_down[0]) return;
-    if (IsThin(place))
-      return ThinProduct(place, transposed ? Transpose::kNo : Transpose::kYes, m_, Rows(), Columns(), weight,
-                         Diff(*top[0]), none_, Diff(*bottom[0]));
-    Gemm(place, Transpose::kNo, transposed ? Transpose::kYes : Transpose::kNo, m_, k_, n_, 1, Diff(*top[0]),
-         weight, 0, Diff(*bottom[0]));
+    if (propagate_down[0])
+      Gemm(place, Transpose::kNo, IsTransposed() ? Transpose::kYes : Transpose::kNo, m_, k_, n_, 1,
+           Diff(*top[0]), weight, 0, Diff(*bottom[0]));
   }
 
  private:
   bool IsTransposed() const { return this->layer_param().inner_product_param().transpose(); }
-  bool IsThin(const Place& place) const { return place.side() == Side::kCpu && m_ <= kThin; }
-  /// Of the weights.
-  std::int64_t Rows() const { return IsTransposed() ? k_ : n_; }
-  std::int64_t Columns() const { return IsTransposed() ? n_ : k_; }
-
   void Spread(const Place& place, const Blob<T>& bias, Blob<T>& top) const {
     ParallelFor(
         place, {m_, n_}, Read(bias, {n_}), Overwrite(top, {m_, n_}),
         KOKKOS_LAMBDA(std::int64_t m, std::int64_t n, View<const T, 1> b, View<T, 2> y) { y(m, n) = b(n); });
-  }
-  /// Adds x^T y to the diff of the weights.
-  template <class X, class Y>
-  void Update(const Place& place, X&& x, Y&& y, Blob<T>& weight) const {
-    if (IsThin(place))
-      ForVectors<ThinUpdate, T>(place, m_, Rows(), Rows(), Columns(), Read(x), Read(y),
-                                ReadWrite(Diff(weight)));
-    else
-      Gemm(place, Transpose::kYes, Transpose::kNo, Rows(), Columns(), m_, 1, x, y, 1, Diff(weight));
   }
 
   const Blob<T> none_;  ///< in place of a bias
