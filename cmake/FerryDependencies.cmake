@@ -52,19 +52,21 @@ if(FERRY_PROGRAM)
 endif()
 
 # ferry_find_optional(<NAME> <package> <what> <Debian's name> [<argument of find_package>...])
-# Sets FERRY_HAS_<NAME>.
+# Sets FERRY_HAS_<NAME>, and adds the package to FERRY_NETS_PACKAGES.
 macro(ferry_find_optional name package what debian)
   set(FERRY_HAS_${name} OFF)
   if(NOT FERRY_${name} STREQUAL OFF)
     find_package(${package} QUIET ${ARGN})
     if(${package}_FOUND)
       set(FERRY_HAS_${name} ON)
+      list(APPEND FERRY_NETS_PACKAGES ${package})
     elseif(NOT FERRY_${name} STREQUAL AUTO)
       ferry_missing(${package} "${what}" ${debian} NOTE "-DFERRY_${name}=OFF does without.")
     endif()
   endif()
 endmacro()
 if(FERRY_NETS)
+  set(FERRY_NETS_PACKAGES ZLIB) # what a static ferry::nets links
   find_package(ZLIB QUIET)
   if(NOT ZLIB_FOUND)
     ferry_missing(ZLIB "zlib, for data sets" zlib1g-dev NOTE "-DFERRY_NETS=OFF does without.")
