@@ -85,7 +85,7 @@ void ReadBinary(const std::filesystem::path& file, const std::string& where, Mes
     ParseBinary(ReadFile(file, kMostBytes, where), where, message);
     return;
   }
-  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const OpenFile descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (descriptor.get() < 0) ThrowSystemError(where, "open", errno);
   google::protobuf::io::FileInputStream in(descriptor.get(), kBlock);
   const std::unique_ptr<Message> read(message->New());
