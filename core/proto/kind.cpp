@@ -75,6 +75,14 @@ bool Fits(const FieldDescriptor& field, Wire wire) {
   return wire == WireFormatLite::WireTypeForFieldType(type) || (wire == kBytes && field.is_packable());
 }
 
+/// Whether the type has each field: then this is one of its messages, even if another kind is like it so far.
+bool HasAll(const Descriptor& type, const Outline& outline) {
+  return std::all_of(outline.fields().begin(), outline.fields().end(), [&](const auto& field) {
+    const FieldDescriptor* const known = type.FindFieldByNumber(field.first.first);
+    return known != nullptr && Fits(*known, field.first.second);
+  });
+}
+
 /// A field of the type's number must be what the number stands for, and there must be one.
 void RequireFields(const Outline& outline, const Descriptor& type, const std::string& where) {
   const std::string other = ": this is a message of another kind";
@@ -103,7 +111,8 @@ void RequireKind(std::string_view bytes, const Descriptor& type, const std::stri
   const Outline outline(bytes);
   const Kind* const kind = std::find_if(std::begin(kKinds), std::end(kKinds),
                                         [&](const Kind& candidate) { return candidate.is(outline); });
-  if (kind != std::end(kKinds) && kind->type != type.name()) Fail(kind->name, type, kind->reader, where);
+  if (kind != std::end(kKinds) && kind->type != type.name() && !HasAll(type, outline))
+    Fail(kind->name, type, kind->reader, where);
   RequireFields(outline, type, where);
 }
 

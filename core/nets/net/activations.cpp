@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "core/nets/layers/layers.hpp"
 #include "core/nets/net/graph.hpp"
@@ -19,43 +20,69 @@ bool IsOurs(const std::string& type) {
   return types.contains(type);
 }
 
-/// Of a net whose activations are kept: our layers share storage when they are set up, so it tells.
+/// Finds the groups of a net whose activations are kept, layer by layer.
+template <class T>
+class GroupFinder {
+ public:
+  explicit GroupFinder(const NetGraph<T>& graph) : graph_(graph), group_of_(graph.blobs.size(), -1) {}
+
+  std::vector<StorageGroup> Find() {
+    std::vector<bool> read(graph_.blobs.size(), false);
+    for (int l = 0; l < SizeOf(graph_.layers); ++l) {
+      const NetNode& node = graph_.nodes[Index(l)];
+      for (const int id : node.top_ids)
+        if (group_of_[Index(id)] < 0) Assign(l, id);
+      for (const int id : node.bottom_ids) read[Index(id)] = true;
+      for (const int id : node.bottom_ids) Use(l, id);
+      for (const int id : node.top_ids) Use(l, id);
+    }
+    for (int id = 0; id < SizeOf(graph_.blobs); ++id)
+      if (!read[Index(id)] || IsKnownOutside(id)) GroupOf(id).keeps_own = true;
+    for (const int id : graph_.output_ids) GroupOf(id).keeps_own = true;
+    return std::move(groups_);
+  }
+
+ private:
+  const SyncedMemory* Memory(int id) const { return graph_.blobs[Index(id)]->data().get(); }
+  StorageGroup& GroupOf(int id) { return groups_[Index(group_of_[Index(id)])]; }
+
+  /// Our layers share storage when they are set up, so it tells; except Split, which shares in each pass.
+  void Assign(int layer, int id) {
+    const bool split = graph_.layers[Index(layer)]->layer_param().type() == "Split";
+    const SyncedMemory* const memory = Memory(id);
+    int group = split ? group_of_[Index(graph_.nodes[Index(layer)].bottom_ids[0])] : -1;
+    for (int other = 0; group < 0 && memory != nullptr && other < SizeOf(graph_.blobs); ++other)
+      if (Memory(other) == memory) group = group_of_[Index(other)];
+    if (group < 0) {
+      group = SizeOf(groups_);
+      groups_.emplace_back().first = layer;
+    }
+    group_of_[Index(id)] = group;
+    groups_[Index(group)].blobs.push_back(id);
+  }
+
+  void Use(int layer, int id) {
+    const LayerParameter& param = graph_.layers[Index(layer)]->layer_param();
+    StorageGroup& group = GroupOf(id);
+    group.last = layer;
+    if (param.bottom_size() == 0 || !IsOurs(param.type())) group.keeps_own = true;
+  }
+
+  /// A layer's buffer, or a blob of the caller's, may have the storage, too.
+  bool IsKnownOutside(int id) const {
+    long inside = 0;
+    for (const auto& blob : graph_.blobs) inside += blob->data().get() == Memory(id) ? 1 : 0;
+    return Memory(id) != nullptr && graph_.blobs[Index(id)]->data().use_count() != inside;
+  }
+
+  const NetGraph<T>& graph_;
+  std::vector<StorageGroup> groups_;
+  std::vector<int> group_of_;
+};
+
 template <class T>
 std::vector<StorageGroup> FindGroups(const NetGraph<T>& graph) {
-  std::vector<StorageGroup> groups;
-  std::vector<std::size_t> group_of;
-  std::map<const SyncedMemory*, std::size_t> group_of_memory;
-  for (int i = 0; i < SizeOf(graph.blobs); ++i) {
-    const MemoryPtr& memory = graph.blobs[Index(i)]->data();
-    const auto known = memory == nullptr ? group_of_memory.end() : group_of_memory.find(memory.get());
-    group_of.push_back(known == group_of_memory.end() ? groups.size() : known->second);
-    if (group_of.back() == groups.size()) groups.emplace_back();
-    group_of_memory.emplace(memory.get(), group_of.back());
-    groups[group_of.back()].blobs.push_back(i);
-  }
-  for (StorageGroup& group : groups) {  // a layer's buffer, or a blob of the caller's, may have it, too
-    const MemoryPtr& memory = graph.blobs[Index(group.blobs.front())]->data();
-    group.keeps_own = memory.use_count() != static_cast<long>(group.blobs.size());
-  }
-  for (const int id : graph.output_ids) groups[group_of[Index(id)]].keeps_own = true;
-
-  std::vector<bool> read(graph.blobs.size(), false);
-  for (int l = 0; l < SizeOf(graph.layers); ++l) {
-    const LayerParameter& param = graph.layers[Index(l)]->layer_param();
-    const bool keep = param.bottom_size() == 0 || !IsOurs(param.type());
-    const auto use = [&](int id) {
-      StorageGroup& group = groups[group_of[Index(id)]];
-      if (group.last < 0) group.first = l;
-      group.last = l;
-      group.keeps_own = group.keeps_own || keep;
-    };
-    for (const int id : graph.nodes[Index(l)].bottom_ids) read[Index(id)] = true;
-    std::for_each(graph.nodes[Index(l)].bottom_ids.begin(), graph.nodes[Index(l)].bottom_ids.end(), use);
-    std::for_each(graph.nodes[Index(l)].top_ids.begin(), graph.nodes[Index(l)].top_ids.end(), use);
-  }
-  for (std::size_t i = 0; i < read.size(); ++i)
-    if (!read[i]) groups[group_of[i]].keeps_own = true;
-  return groups;
+  return GroupFinder<T>(graph).Find();
 }
 
 template <class T>

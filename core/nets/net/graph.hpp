@@ -27,7 +27,7 @@ struct NetNode {
 struct StorageGroup {
   std::vector<int> blobs;
   int first = 0;
-  int last = -1;
+  int last = 0;
   bool keeps_own = false;  ///< it shares with no other group
 };
 
