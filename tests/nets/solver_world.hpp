@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/nets/proto_io.hpp"
 #include "ferry/nets/sgd_solvers.hpp"
 #include "ferry/nets/solver_registry.hpp"
 #include "tests/unit/kernels_world.hpp"
@@ -89,6 +90,16 @@ std::vector<T> WeightsOf(Solver<T>& solver) {
 template <class T>
 std::vector<T> HistoryOf(Solver<T>& solver) {
   return ElementsOf<T>(dynamic_cast<SGDSolver<T>&>(solver).history());
+}
+
+/// The passes of a net, from now on: what set_iteration said.
+template <class T>
+std::shared_ptr<std::vector<std::uint64_t>> PassesOf(Net<T>& net) {
+  auto passes = std::make_shared<std::vector<std::uint64_t>>();
+  net.add_before_forward([&net, passes](int layer) {
+    if (layer == 0) passes->push_back(net.layers()[0]->random_key().iteration);
+  });
+  return passes;
 }
 
 /// A folder of its own, which goes at the end.

@@ -1,71 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/hdf5/hdf5_file.hpp"
 
-#include <hdf5.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <concepts>
 #include <cstddef>
-#include <mutex>
-#include <system_error>
 #include <utility>
 
+#include "core/nets/hdf5/library.hpp"
+#include "core/proto/file.hpp"
 #include "ferry/error.hpp"
 #include "ferry/nets/error.hpp"
 
 namespace ferry::detail {
 namespace {
-
-/// For the length of a call: libhdf5 is entered by this thread alone, and prints no errors.
-class Entered {
- public:
-  Entered() : lock_(Mutex()) {
-    H5Eget_auto2(H5E_DEFAULT, &print_, &client_data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  ~Entered() { H5Eset_auto2(H5E_DEFAULT, print_, client_data_); }
-  Entered(const Entered&) = delete;
-  Entered& operator=(const Entered&) = delete;
-
- private:
-  static std::mutex& Mutex() {
-    static std::mutex mutex;
-    return mutex;
-  }
-
-  std::lock_guard<std::mutex> lock_;
-  H5E_auto2_t print_ = nullptr;
-  void* client_data_ = nullptr;
-};
-
-/// An object of HDF5's, and how it is closed; negative where it could not be had.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*close)(hid_t)) noexcept : id_(id), close_(close) {}
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle& operator=(Handle&&) = delete;
-  hid_t get() const noexcept { return id_; }
-  bool valid() const noexcept { return id_ >= 0; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-
-/// What HDF5 says went wrong first, in brackets.
-std::string Reason() {
-  std::string reason;
-  const auto take = [](unsigned, const H5E_error2_t* error, void* to) -> herr_t {
-    if (error->desc != nullptr) *static_cast<std::string*>(to) = error->desc;
-    return 1;  // the innermost is enough
-  };
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &reason);
-  return reason.empty() ? "" : " (HDF5: " + reason + ")";
-}
 
 template <class T>
 hid_t NativeType() {
@@ -109,6 +61,26 @@ bool IsOf(hid_t file, const std::string& path, H5I_type_t type) {
   return object.valid() && H5Iget_type(object.get()) == type;
 }
 
+/// What core/proto/file.hpp throws is an Error of no kind.
+template <class F>
+auto AsNetError(const F& work) {
+  try {
+    return work();
+  } catch (const NetError&) {
+    throw;
+  } catch (const Error& error) {
+    throw NetError(error.what());
+  }
+}
+
+void WriteAll(int to, std::span<const char> bytes, const std::string& where) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::write(to, bytes.data(), bytes.size());
+    if (wrote < 0 && errno != EINTR) ThrowSystemError(where, "write", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(wrote, 0)));
+  }
+}
+
 /// Makes the groups of a path on the way.
 class WithGroups {
  public:
@@ -124,19 +96,25 @@ class WithGroups {
 }  // namespace
 
 struct Hdf5File::State {
-  State(std::filesystem::path final_file, std::filesystem::path open_file, hid_t id)
-      : file(std::move(final_file)), written(std::move(open_file)), handle(id) {}
+  State(std::filesystem::path of, std::unique_ptr<NewFile> new_file, hid_t id)
+      : file(std::move(of)), written(std::move(new_file)), handle(id) {}
   ~State() {
     const Entered entered;
     if (handle >= 0) H5Fclose(handle);
-    std::error_code ignored;
-    if (!written.empty()) std::filesystem::remove(written, ignored);
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
   [[noreturn]] void Fail(const std::string& path, const std::string& what) const {
     throw NetError(file.string() + (path.empty() ? "" : ": '" + path + "'") + ' ' + what);
+  }
+  /// The bytes of a file that is in memory.
+  std::vector<char> Image() const {
+    const ssize_t size = H5Fflush(handle, H5F_SCOPE_GLOBAL) < 0 ? -1 : H5Fget_file_image(handle, nullptr, 0);
+    std::vector<char> bytes(size < 0 ? 0 : static_cast<std::size_t>(size));
+    if (size < 0 || H5Fget_file_image(handle, bytes.data(), bytes.size()) < 0)
+      Fail("", "cannot be written" + Reason());
+    return bytes;
   }
   Handle Dataset(const std::string& path) const {
     if (!IsOf(handle, path, H5I_DATASET)) Fail(path, "is no dataset of this file");
@@ -151,8 +129,8 @@ struct Hdf5File::State {
     Fail(path, std::string("holds ") + NameOf(kind) + "; it must hold numbers");
   }
 
-  std::filesystem::path file;     ///< what errors name
-  std::filesystem::path written;  ///< the file that will take its place; empty when reading, or done
+  std::filesystem::path file;        ///< what errors name
+  std::unique_ptr<NewFile> written;  ///< null when reading
   hid_t handle;
 };
 
@@ -167,19 +145,23 @@ Hdf5File Hdf5File::Open(const std::filesystem::path& file) {
   const Entered entered;
   const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (id < 0) throw NetError(file.string() + " cannot be opened as HDF5" + Reason());
-  return Hdf5File(std::make_unique<State>(file, "", id));
+  return Hdf5File(std::make_unique<State>(file, nullptr, id));
 }
 
+// In memory, until it is whole: libhdf5 keeps a file that it could not write, and crashes with it at the end
+// of the process.
 Hdf5File Hdf5File::Create(const std::filesystem::path& file) {
+  constexpr std::size_t kGrowth = std::size_t{16} << 20U;
+  static std::atomic<unsigned> number{0};
+  std::unique_ptr<NewFile> written =
+      AsNetError([&] { return std::make_unique<NewFile>(file, file.string()); });
   const Entered entered;
-  std::error_code not_there;
-  std::filesystem::path target = std::filesystem::canonical(file, not_there);  // a link stays one
-  if (not_there) target = file;
-  std::filesystem::path written = target;
-  written += ".partial";
-  const hid_t id = H5Fcreate(written.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const Handle in_memory(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(in_memory.get(), kGrowth, 0);
+  const std::string name = "ferry-" + std::to_string(++number);
+  const hid_t id = H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, in_memory.get());
   if (id < 0) throw NetError(file.string() + " cannot be written as HDF5" + Reason());
-  return Hdf5File(std::make_unique<State>(std::move(target), std::move(written), id));
+  return Hdf5File(std::make_unique<State>(file, std::move(written), id));
 }
 
 std::vector<std::string> Hdf5File::Names(const std::string& group) const {
@@ -296,13 +278,18 @@ void Hdf5File::WriteString(const std::string& dataset, const std::string& text) 
 }
 
 void Hdf5File::Close() {
-  const Entered entered;
-  if (H5Fclose(std::exchange(state_->handle, -1)) < 0) state_->Fail("", "cannot be written" + Reason());
-  if (state_->written.empty()) return;
-  std::error_code error;
-  std::filesystem::rename(state_->written, state_->file, error);
-  if (error) state_->Fail("", "cannot be written: " + error.message());
-  state_->written.clear();
+  std::vector<char> bytes;
+  {
+    const Entered entered;
+    if (state_->written != nullptr) bytes = state_->Image();
+    if (H5Fclose(std::exchange(state_->handle, -1)) < 0) state_->Fail("", "cannot be written" + Reason());
+  }
+  if (state_->written == nullptr) return;
+  AsNetError([&] {
+    WriteAll(state_->written->descriptor(), bytes, state_->file.string());
+    state_->written->Commit();
+  });
+  state_->written.reset();
 }
 
 #define FERRY_INSTANTIATE(T)                                            \
