@@ -94,6 +94,9 @@ void BatchNormLayer<T>::Reshape(const Blobs& bottom, const Blobs& top) {
   mean_.Reshape({channels_});
   factor_.Reshape({channels_});
   if (use_global_stats_) return;
+  if (bottom[0]->count() == 0)
+    this->Fail("the bottom's shape is " + bottom[0]->shape().ToString() +
+               "; a batch without elements has no mean");
   if (bottom[0] == top[0]) kept_.ReshapeLike(*bottom[0]);
   sum_.Reshape(dims_);
   sums_.Reshape(dims_);

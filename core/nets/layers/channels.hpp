@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ferry/blob.hpp"
+#include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
 
 /// Loops and sums over a blob by its channels, at every place.
@@ -148,6 +149,24 @@ struct PlainTerm {
   }
 };
 
+template <class T>
+struct AddTo {
+  std::int64_t first;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const double* sums, T* y) const {
+    y[i] += static_cast<T>(sums[first + i]);
+  }
+};
+template <class T>
+struct StoreIn {
+  std::int64_t first;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const double* sums, T* y) const {
+    y[i] = static_cast<T>(sums[first + i]);
+  }
+};
+
+/// What becomes of the elements that sums are stored in.
+enum class Old : std::uint8_t { kOverwritten, kAdded };
+
 /// kSums sums for each channel, in double, in an order that the dims alone decide: the same bits in each run.
 /// They stay at the place. Steps of a tree of sums follow each other; each has a blob.
 template <int kSums>
@@ -172,7 +191,9 @@ class ChannelSums {
   template <class Term, class... Operands>
   void Sum(const Place& place, const Term& term, const Operands&... operands) {
     const auto [outer, channels, inner] = dims_;
-    if (inner == 1) {
+    if (dims_.count() == 0) {
+      Set(place, 0.0, levels_[0]);
+    } else if (inner == 1) {
       const SumColumns<kSums, Term> columns{term, outer, channels};
       ParallelFor(place, FirstRows() * Blocks(channels, Lanes<kSums>::kLanes), Overwrite(levels_[0]),
                   operands..., columns);
@@ -187,6 +208,17 @@ class ChannelSums {
     }
   }
 
+  /// Moves the sums of number k to `to`, an element for each channel.
+  template <class Y>
+  void Store(const Place& place, int k, Y&& to, Old old) {
+    using T = ElementOf<Y>;
+    const std::int64_t first = k * dims_.channels;
+    if (old == Old::kAdded)
+      ParallelFor(place, dims_.channels, Read(sums()), ReadWrite(to), AddTo<T>{first});
+    else
+      ParallelFor(place, dims_.channels, Read(sums()), Overwrite(to), StoreIn<T>{first});
+  }
+
   /// Number k of channel c at k * channels + c.
   const Blob<double>& sums() const { return levels_[last_]; }
 
@@ -195,6 +227,7 @@ class ChannelSums {
   static constexpr std::int64_t kColumnRows = SumColumns<kSums, PlainTerm>::kRows;
   static std::int64_t Blocks(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
   std::int64_t FirstRows() const {
+    if (dims_.count() == 0) return 1;
     return dims_.inner == 1 ? Blocks(dims_.outer, kColumnRows) : dims_.outer * Blocks(dims_.inner, kPiece);
   }
 
