@@ -5,8 +5,8 @@
 namespace ferry::detail {
 namespace {
 
-/// A Convolution with bottom and top exchanged: y[n, o, q] = bias[o] + the sum of weight[c, o, k] * x[n, c, p]
-/// over all c, k and p with q = p * stride - pad + k * dilation.
+/// A Convolution with bottom and top exchanged: y[n, o, q] = bias[o] + the sum of weight[c, o, k] * x[n, c,
+/// p] over all c, k and p with q = p * stride - pad + k * dilation.
 ///
 /// Parameters: convolution_param, as Convolution has it.
 /// Weights: weight, of shape channels of the bottom x num_output / group x kernel; with bias_term, bias, of

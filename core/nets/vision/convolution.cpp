@@ -3,6 +3,7 @@
 
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/im2col.hpp"
+#include "core/nets/vision/sum.hpp"
 #include "ferry/detail/kernel_place.hpp"
 
 namespace ferry::detail {
@@ -107,20 +108,6 @@ class GemmConvolution final : public ConvolutionMaps<T> {
   Blob<T> column_;
 };
 
-/// The sum of a chunk of many elements, in the same order everywhere.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T Sum(const T* x, std::int64_t n) {
-  constexpr int kSums = 16;
-  T sums[kSums] = {};
-  std::int64_t i = 0;
-  for (; i + kSums <= n; i += kSums)
-    for (int lane = 0; lane < kSums; ++lane) sums[lane] += x[i + lane];
-  for (int lane = 0; i + lane < n; ++lane) sums[lane] += x[i + lane];
-  for (int half = kSums / 2; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-  return sums[0];
-}
-
 }  // namespace
 
 template <Real T>
@@ -135,8 +122,7 @@ void AddBias(const At& at, std::int64_t images, std::int64_t channels, const Ope
   const std::int64_t pixels = y.count() / (images * channels);
   const Chunks chunks(at.place(), pixels, pixels);
   ParallelFor(
-      at, images * channels * chunks.per_line, bias, y,
-      KOKKOS_LAMBDA(std::int64_t index, const T* b, T* to) {
+      at, images * channels * chunks.per_line, bias, y, KOKKOS_LAMBDA(std::int64_t index, const T* b, T* to) {
         const auto [line, first, last] = chunks[index];
         const T value = b[line % channels];
         T* const row = to + line * pixels;
@@ -151,8 +137,9 @@ void AddSumsToBias(const At& at, std::int64_t images, std::int64_t channels, con
   const std::int64_t pixels = y.count() / (images * channels);
   sums.Reshape({images, channels});
   ParallelFor(
-      at, images * channels, y, Overwrite(sums),
-      KOKKOS_LAMBDA(std::int64_t line, const T* from, T* to) { to[line] = Sum(from + line * pixels, pixels); });
+      at, images * channels, y, Overwrite(sums), KOKKOS_LAMBDA(std::int64_t line, const T* from, T* to) {
+        to[line] = Sum(from + line * pixels, pixels);
+      });
   ParallelFor(
       at, channels, Read(sums), bias, KOKKOS_LAMBDA(std::int64_t channel, const T* from, T* to) {
         T sum = 0;

@@ -94,8 +94,7 @@ void ConvolutionLayerBase<T>::Reshape(const Blobs& bottom, const Blobs& top) {
 }
 
 template <class T>
-void ConvolutionLayerBase<T>::Map(const Place& place, Direction direction, const Part& from,
-                                  const Part& to) {
+void ConvolutionLayerBase<T>::Map(const Place& place, Direction direction, const Part& from, const Part& to) {
   const Part weights = this->blobs_[0]->part(BlobPart::kData);
   if (direction == Direction::kToMaps)
     maps_->ToMaps(place, from, weights, to);

@@ -132,7 +132,7 @@ void Col2im(const At& at, const Window& window, std::int64_t channels, const Ope
               Col2imLine<T>{window, chunks, lines, window.KernelCount()});
 }
 
-#define FERRY_INSTANTIATE(T)                                                                             \
+#define FERRY_INSTANTIATE(T)                                                                                \
   template void Im2col(const At&, const Window&, std::int64_t, const Operand<const T>&, const Operand<T>&); \
   template void Col2im(const At&, const Window&, std::int64_t, const Operand<const T>&, const Operand<T>&)
 FERRY_INSTANTIATE(float);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cfloat>
-#include <type_traits>
 
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/lanes.hpp"
@@ -9,75 +8,76 @@
 namespace ferry::detail {
 namespace {
 
-/// kLanes windows beside each other, and the best elements that they have seen so far.
-template <class T, int kLanes, int kStride>
-struct MaxPoolLanes {
-  /// As wide as T, so that both fit the same vectors.
-  using Position = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-
-  T best[kLanes];
-  Position at[kLanes];
-
-  KOKKOS_FORCEINLINE_FUNCTION MaxPoolLanes() {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      best[lane] = static_cast<T>(-FLT_MAX);
-      at[lane] = -1;
-    }
-  }
-  /// Lane i looks at x[i * stride], which is element position + i * stride of its plane.
-  KOKKOS_FORCEINLINE_FUNCTION void Look(const T* x, Position position, Position stride) {
-    const Position step = kStride != 0 ? kStride : stride;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const T value = x[lane * step];
-      const bool more = value > best[lane];
-      best[lane] = more ? value : best[lane];
-      at[lane] = more ? position + lane * step : at[lane];
-    }
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void LookSome(const T* x, Position position, Position stride, int first,
-                                            int last) {
-    const Position step = kStride != 0 ? kStride : stride;
-    for (int lane = first; lane < last; ++lane) {
-      const T value = x[lane * step];
-      const bool more = value > best[lane];
-      best[lane] = more ? value : best[lane];
-      at[lane] = more ? position + lane * step : at[lane];
-    }
-  }
-};
-
+/// Windows beside each other, a lane each.
 template <class T, class Index, int kLanes, int kStride>
-struct MaxPoolRow {
+struct MaxPoolLanes {
   PoolSizes sizes;
-  Lanes lanes;
+  Chunks chunks;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, T* y, Index* mask) const {
-    using Of = MaxPoolLanes<T, kLanes, kStride>;
-    using Position = typename Of::Position;
-    const auto [row, first, count] = lanes.At<kLanes>(index);
-    const std::int64_t plane = row / sizes.h.pooled;
+    using Position = PositionOf<T>;
+    const auto [row, begin, end] = chunks[index];
+    const std::int64_t plane = row / sizes.h.pooled, width = sizes.w.size;
+    const std::int64_t stride = kStride != 0 ? kStride : sizes.w.stride, kernel = sizes.w.kernel;
     const PoolAxis::Span rows = sizes.h.WindowAt(row - plane * sizes.h.pooled);
-    const std::int64_t width = sizes.w.size, stride = sizes.w.stride;
-    const std::int64_t begin = first * stride - sizes.w.pad;
+    const Source<T> source{x, x + sizes.planes * sizes.Plane()};
     const T* const image = x + plane * sizes.Plane();
-    Of of;
-    for (std::int64_t k = 0; k < sizes.w.kernel; ++k) {}
-    for (std::int64_t h = rows.first; h < rows.last; ++h)
-      for (std::int64_t k = 0; k < sizes.w.kernel; ++k) {
-        const std::int64_t at = h * width + begin + k;
-        const LaneRange inside = lanes.Inside(begin + k, stride, width, count);
-        if (inside.first == 0 && inside.last == kLanes)
-          of.Look(image + at, static_cast<Position>(at), static_cast<Position>(stride));
-        else
-          of.LookSome(image + at, static_cast<Position>(at), static_cast<Position>(stride), inside.first,
-                      inside.last);
-      }
-    T* const to = y + row * sizes.w.pooled + first;
-    Index* const to_mask = mask + row * sizes.w.pooled + first;
-    for (int lane = 0; lane < count; ++lane) to[lane] = of.best[lane];
-    for (int lane = 0; lane < count; ++lane) to_mask[lane] = static_cast<Index>(of.at[lane]);
+    Lanes<Position, kLanes> steps{};
+    if constexpr (kLanes > 1)
+      for (int lane = 0; lane < kLanes; ++lane) steps[lane] = static_cast<Position>(lane * stride);
+    for (std::int64_t first = begin; first < end; first += kLanes) {
+      const std::int64_t count = end - first < kLanes ? end - first : kLanes;
+      Lanes<T, kLanes> best = Lanes<T, kLanes>{} - static_cast<T>(FLT_MAX), value{};
+      Lanes<Position, kLanes> at = Lanes<Position, kLanes>{} - Position{1};
+      for (std::int64_t h = rows.first; h < rows.last; ++h)
+        for (std::int64_t k = 0; k < kernel; ++k) {
+          const std::int64_t column = first * stride - sizes.w.pad + k, position = h * width + column;
+          Load<T, kLanes, kStride>(source, image + position, stride,
+                                   LanesInside(column, stride, width, count, kLanes),
+                                   static_cast<T>(-FLT_MAX), value);
+          const auto more = value > best;
+          best = more ? value : best;
+          at = more ? steps + static_cast<Position>(position) : at;
+        }
+      const std::int64_t to = row * sizes.w.pooled + first;
+      for (int lane = 0; lane < count; ++lane) y[to + lane] = LaneOf(best, lane);
+      for (int lane = 0; lane < count; ++lane) mask[to + lane] = static_cast<Index>(LaneOf(at, lane));
+    }
   }
 };
 
+template <class T, class Index, int kLanes>
+void Run(const At& at, const PoolSizes& sizes, const Operand<const T>& x, const Operand<T>& y,
+         const Operand<Index>& mask) {
+  const Chunks chunks(at.place(), sizes.w.pooled, sizes.w.pooled);
+  const std::int64_t n = sizes.planes * sizes.h.pooled * chunks.per_line;
+  if (sizes.w.stride == 1)
+    ParallelFor(at, n, x, y, mask, MaxPoolLanes<T, Index, kLanes, 1>{sizes, chunks});
+  else if (sizes.w.stride == 2)
+    ParallelFor(at, n, x, y, mask, MaxPoolLanes<T, Index, kLanes, 2>{sizes, chunks});
+  else
+    ParallelFor(at, n, x, y, mask, MaxPoolLanes<T, Index, kLanes, 0>{sizes, chunks});
+}
+
 }  // namespace
+
+template <Real T, class Index>
+void MaxPool(const At& at, const PoolSizes& sizes, const Operand<const T>& x, const Operand<T>& y,
+             const Operand<Index>& mask) {
+  if (y.count() == 0) return;
+  if (OnGpuThreads(at.place()))
+    Run<T, Index, 1>(at, sizes, x, y, mask);
+  else
+    Run<T, Index, kHostLanes<T>>(at, sizes, x, y, mask);
+}
+
+#define FERRY_INSTANTIATE(T, Index)                                                              \
+  template void MaxPool(const At&, const PoolSizes&, const Operand<const T>&, const Operand<T>&, \
+                        const Operand<Index>&)
+FERRY_INSTANTIATE(float, int);
+FERRY_INSTANTIATE(float, float);
+FERRY_INSTANTIATE(double, int);
+FERRY_INSTANTIATE(double, double);
+#undef FERRY_INSTANTIATE
+
 }  // namespace ferry::detail

@@ -48,15 +48,20 @@ std::string ReadPooling(const PoolingParameter& param, std::int64_t height, std:
     return both ? "there are kernel_size and kernel_h and kernel_w; use one of the two ways"
                 : "there is no kernel; give kernel_size, or kernel_h and kernel_w";
   }
-  if ((param.has_pad_h() || param.has_pad_w()) && (param.has_pad() || !param.has_pad_h() || !param.has_pad_w()))
+  if ((param.has_pad_h() || param.has_pad_w()) &&
+      (param.has_pad() || !param.has_pad_h() || !param.has_pad_w()))
     return "give pad, or both pad_h and pad_w";
   if ((param.has_stride_h() || param.has_stride_w()) &&
       (param.has_stride() || !param.has_stride_h() || !param.has_stride_w()))
     return "give stride, or both stride_h and stride_w";
   PoolAxis &h = sizes->h, &w = sizes->w;
   h = w = {};
-  h.kernel = param.global_pooling() ? height : param.has_kernel_size() ? param.kernel_size() : param.kernel_h();
-  w.kernel = param.global_pooling() ? width : param.has_kernel_size() ? param.kernel_size() : param.kernel_w();
+  h.kernel = param.global_pooling()    ? height
+             : param.has_kernel_size() ? param.kernel_size()
+                                       : param.kernel_h();
+  w.kernel = param.global_pooling()    ? width
+             : param.has_kernel_size() ? param.kernel_size()
+                                       : param.kernel_w();
   h.pad = param.has_pad_h() ? param.pad_h() : param.pad();
   w.pad = param.has_pad_h() ? param.pad_w() : param.pad();
   h.stride = param.has_stride_h() ? param.stride_h() : param.stride();

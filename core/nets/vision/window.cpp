@@ -28,8 +28,8 @@ std::string Read(const Said& said, int axes, Window::Dims& dims) {
     dims[1] = said.w;
   } else {
     if (times != 1 && times != axes && (times != 0 || said.otherwise < 0))
-      return name + (name == "kernel" ? "_size" : "") + " is given " + std::to_string(times) +
-             " times for " + std::to_string(axes) + " spatial axes; give it once, or once for each";
+      return name + (name == "kernel" ? "_size" : "") + " is given " + std::to_string(times) + " times for " +
+             std::to_string(axes) + " spatial axes; give it once, or once for each";
     for (int axis = 0; axis < axes; ++axis)
       dims[axis] = times == 0 ? said.otherwise : said.each.Get(times == 1 ? 0 : axis);
   }
@@ -78,12 +78,24 @@ std::string Window::SetSteps(const std::int64_t* dims) {
 
 std::string ReadWindow(const ConvolutionParameter& param, int axes, Window* window) {
   window->axes = axes;
-  const Said kernel{"kernel",        param.kernel_size(), param.has_kernel_h(), param.has_kernel_w(),
-                    param.kernel_h(), param.kernel_w(),    -1,                   1};
-  const Said stride{"stride",        param.stride(),    param.has_stride_h(), param.has_stride_w(),
-                    param.stride_h(), param.stride_w(), 1,                    1};
-  const Said pad{"pad",         param.pad(),   param.has_pad_h(), param.has_pad_w(),
-                 param.pad_h(), param.pad_w(), 0,                 0};
+  const Said kernel{"kernel",
+                    param.kernel_size(),
+                    param.has_kernel_h(),
+                    param.has_kernel_w(),
+                    param.kernel_h(),
+                    param.kernel_w(),
+                    -1,
+                    1};
+  const Said stride{"stride",
+                    param.stride(),
+                    param.has_stride_h(),
+                    param.has_stride_w(),
+                    param.stride_h(),
+                    param.stride_w(),
+                    1,
+                    1};
+  const Said pad{"pad", param.pad(), param.has_pad_h(), param.has_pad_w(), param.pad_h(), param.pad_w(), 0,
+                 0};
   const Said dilation{"dilation", param.dilation(), false, false, 0, 0, 1, 1};
   std::string wrong = Read(kernel, axes, window->kernel);
   if (wrong.empty()) wrong = Read(stride, axes, window->stride);

@@ -18,8 +18,8 @@ struct Window {
 
   int axes = 0;
   Dims kernel{}, stride{}, pad{}, dilation{};  ///< what the layer's parameter says
-  Dims image{};                          ///< the size of what the window slides over
-  Dims steps{};                          ///< the number of its positions
+  Dims image{};                                ///< the size of what the window slides over
+  Dims steps{};                                ///< the number of its positions
 
   /// From the first to the last element, in elements of the image.
   std::int64_t Extent(int axis) const { return dilation[axis] * (kernel[axis] - 1) + 1; }
