@@ -22,6 +22,8 @@ option(FERRY_PROTO "Build ferry::proto, which needs protobuf" ON)
 include(CMakeDependentOption)
 cmake_dependent_option(FERRY_NETS "Build ferry::nets, which needs ferry::kernels and ferry::proto" ON
                        "FERRY_KERNELS;FERRY_PROTO" OFF)
+set(FERRY_ONEDNN AUTO CACHE STRING "Convolve on the host by oneDNN: ON, OFF, or AUTO, where it is found")
+set_property(CACHE FERRY_ONEDNN PROPERTY STRINGS AUTO ON OFF)
 
 set(all_programs OFF)
 if(PROJECT_IS_TOP_LEVEL AND FERRY_KERNELS AND FERRY_PROTO)
