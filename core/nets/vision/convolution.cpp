@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/vision/convolution.hpp"
 
+#include <type_traits>
+
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/im2col.hpp"
 #include "core/nets/vision/sum.hpp"
+#ifdef FERRY_ONEDNN
+#include "core/nets/vision/onednn/convolution.hpp"
+#endif
 #include "ferry/detail/kernel_place.hpp"
 
 namespace ferry::detail {
@@ -30,12 +35,13 @@ template <Real T>
 class GemmConvolution final : public ConvolutionMaps<T> {
  public:
   GemmConvolution(const ConvolutionSizes& sizes, Device& device)
-      : sizes_(sizes), identity_(sizes.window.IsIdentity()), column_(device) {
+      : sizes_(sizes), identity_(sizes.window.IsIdentity()), column_(device), sums_(device) {
     // Without an element nobody allocates it.
     if (!identity_) column_.Reshape({sizes.groups, sizes.KernelCount(), positions_});
   }
 
-  void ToMaps(const At& at, const Part& images, const Part& weights, const Part& maps) override {
+  void ToMaps(const At& at, const Part& images, const Part& weights, const Part* bias,
+              const Part& maps) override {
     Bring<T>(at, images, Access::kRead);
     Bring<T>(at, maps, Access::kOverwrite);
     for (std::int64_t n = 0; n < sizes_.images; ++n) {
@@ -44,6 +50,9 @@ class GemmConvolution final : public ConvolutionMaps<T> {
         Multiply(at, {Transpose::kNo, Transpose::kNo, rows_, positions_, kernel_}, WeightsOf(weights, g),
                  ColumnsOf(columns, g), T(0), MapsOf(maps, n, g));
     }
+    if (bias != nullptr)
+      AddBias(at, sizes_.images, sizes_.out_channels, Operand<const T>(*bias, Access::kRead),
+              Operand<T>(maps, Access::kReadWrite));
   }
 
   void ToImages(const At& at, const Part& maps, const Part& weights, const Part& images) override {
@@ -61,7 +70,8 @@ class GemmConvolution final : public ConvolutionMaps<T> {
     }
   }
 
-  void AddToWeights(const At& at, const Part& images, const Part& maps, const Part& weights) override {
+  void AddToWeights(const At& at, const Part& images, const Part& maps, const Part& weights,
+                    const Part* bias) override {
     Bring<T>(at, images, Access::kRead);
     Bring<T>(at, maps, Access::kRead);
     for (std::int64_t n = 0; n < sizes_.images; ++n) {
@@ -70,6 +80,9 @@ class GemmConvolution final : public ConvolutionMaps<T> {
         Multiply(at, {Transpose::kNo, Transpose::kYes, rows_, kernel_, positions_}, MapsOf(maps, n, g),
                  ColumnsOf(columns, g), T(1), WeightsOf(weights, g));
     }
+    if (bias != nullptr)
+      AddSumsToBias(at, sizes_.images, sizes_.out_channels, Operand<const T>(maps, Access::kRead), sums_,
+                    Operand<T>(*bias, Access::kReadWrite));
   }
 
  private:
@@ -105,7 +118,7 @@ class GemmConvolution final : public ConvolutionMaps<T> {
   const std::int64_t kernel_ = sizes_.KernelCount();
   const std::int64_t positions_ = sizes_.window.StepCount();
   const bool identity_;
-  Blob<T> column_;
+  Blob<T> column_, sums_;
 };
 
 }  // namespace
@@ -113,6 +126,15 @@ class GemmConvolution final : public ConvolutionMaps<T> {
 template <Real T>
 std::unique_ptr<ConvolutionMaps<T>> MakeGemmConvolution(const ConvolutionSizes& sizes, Device& device) {
   return std::make_unique<GemmConvolution<T>>(sizes, device);
+}
+
+template <Real T>
+std::unique_ptr<ConvolutionMaps<T>> MakeConvolution(const ConvolutionSizes& sizes, Device& device) {
+#ifdef FERRY_ONEDNN
+  if constexpr (std::is_same_v<T, float>)
+    if (auto made = MakeOneDnnConvolution(sizes, device)) return made;
+#endif
+  return MakeGemmConvolution<T>(sizes, device);
 }
 
 template <Real T>
@@ -149,6 +171,7 @@ void AddSumsToBias(const At& at, std::int64_t images, std::int64_t channels, con
 }
 
 #define FERRY_INSTANTIATE(T)                                                                                \
+  template std::unique_ptr<ConvolutionMaps<T>> MakeConvolution(const ConvolutionSizes&, Device&);           \
   template std::unique_ptr<ConvolutionMaps<T>> MakeGemmConvolution(const ConvolutionSizes&, Device&);       \
   template void AddBias(const At&, std::int64_t, std::int64_t, const Operand<const T>&, const Operand<T>&); \
   template void AddSumsToBias(const At&, std::int64_t, std::int64_t, const Operand<const T>&, Blob<T>&,     \

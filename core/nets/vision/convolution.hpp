@@ -22,7 +22,7 @@ struct ConvolutionSizes {
   std::int64_t KernelCount() const { return in_channels / groups * window.KernelCount(); }
 };
 
-/// The three maps of a convolution: linear, and none changes what another reads. Arrays are the data or
+/// The three maps of a convolution. Arrays are the data or
 /// diffs of blobs, with as many elements as the sizes say. Each call queues work at `at`.
 template <Real T>
 class ConvolutionMaps {
@@ -31,12 +31,14 @@ class ConvolutionMaps {
   ConvolutionMaps(const ConvolutionMaps&) = delete;
   ConvolutionMaps& operator=(const ConvolutionMaps&) = delete;
 
-  /// maps = weights * images.
-  virtual void ToMaps(const At& at, const Part& images, const Part& weights, const Part& maps) = 0;
+  /// maps = weights * images, plus the bias of each channel unless null.
+  virtual void ToMaps(const At& at, const Part& images, const Part& weights, const Part* bias,
+                      const Part& maps) = 0;
   /// images = weights^T * maps: the gradient of the images.
   virtual void ToImages(const At& at, const Part& maps, const Part& weights, const Part& images) = 0;
-  /// weights += the gradient of the weights.
-  virtual void AddToWeights(const At& at, const Part& images, const Part& maps, const Part& weights) = 0;
+  /// weights += the gradient of the weights; the same for a bias unless null.
+  virtual void AddToWeights(const At& at, const Part& images, const Part& maps, const Part& weights,
+                            const Part* bias) = 0;
 
  protected:
   ConvolutionMaps() = default;
@@ -46,6 +48,9 @@ class ConvolutionMaps {
 /// the device.
 template <Real T>
 std::unique_ptr<ConvolutionMaps<T>> MakeGemmConvolution(const ConvolutionSizes& sizes, Device& device);
+/// The fastest that this build has.
+template <Real T>
+std::unique_ptr<ConvolutionMaps<T>> MakeConvolution(const ConvolutionSizes& sizes, Device& device);
 
 /// y[n, c, p] += bias[c]
 template <Real T>

@@ -82,7 +82,7 @@ void ConvolutionLayerBase<T>::Reshape(const Blobs& bottom, const Blobs& top) {
     const std::string wrong = forward ? window.SetImage(spatial) : window.SetSteps(spatial);
     if (!wrong.empty()) this->Fail(wrong);
     sizes_.images = from.count(0, channel_axis_);
-    maps_ = MakeGemmConvolution<T>(sizes_, bottom[0]->device());
+    maps_ = MakeConvolution<T>(sizes_, bottom[0]->device());
     if (&sums_.device() != &bottom[0]->device()) sums_ = Blob<T>(bottom[0]->device());
     reshaped_for_ = from;
   }
@@ -94,38 +94,43 @@ void ConvolutionLayerBase<T>::Reshape(const Blobs& bottom, const Blobs& top) {
 }
 
 template <class T>
-void ConvolutionLayerBase<T>::Map(const Place& place, Direction direction, const Part& from, const Part& to) {
-  const Part weights = this->blobs_[0]->part(BlobPart::kData);
-  if (direction == Direction::kToMaps)
-    maps_->ToMaps(place, from, weights, to);
-  else
-    maps_->ToImages(place, from, weights, to);
-}
-
-template <class T>
 void ConvolutionLayerBase<T>::ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) {
+  const Part weights = this->blobs_[0]->part(BlobPart::kData);
   for (std::size_t i = 0; i < bottom.size(); ++i) {
-    Map(place, direction_, bottom[i]->part(BlobPart::kData), top[i]->part(BlobPart::kData));
-    if (HasBias())
-      AddBias(place, sizes_.images, top[i]->shape(channel_axis_), Read(*this->blobs_[1]), ReadWrite(*top[i]));
+    const Part from = bottom[i]->part(BlobPart::kData), to = top[i]->part(BlobPart::kData);
+    if (direction_ == Direction::kToMaps) {
+      const Part bias = HasBias() ? this->blobs_[1]->part(BlobPart::kData) : Part{};
+      maps_->ToMaps(place, from, weights, HasBias() ? &bias : nullptr, to);
+    } else {
+      maps_->ToImages(place, from, weights, to);
+      if (HasBias())
+        AddBias(place, sizes_.images, sizes_.in_channels, Read(*this->blobs_[1]), ReadWrite(*top[i]));
+    }
   }
 }
 
 template <class T>
 void ConvolutionLayerBase<T>::BackwardAt(const Place& place, const Blobs& top,
                                          const std::vector<bool>& propagate_down, const Blobs& bottom) {
-  const bool forward = direction_ == Direction::kToMaps;
+  const Part weights = this->blobs_[0]->part(BlobPart::kData);
+  const Part weights_diff = this->blobs_[0]->part(BlobPart::kDiff);
+  const Part bias_diff = HasBias() ? this->blobs_[1]->part(BlobPart::kDiff) : Part{};
+  const bool to_maps = direction_ == Direction::kToMaps, train_weights = this->param_propagate_down(0);
+  const bool train_bias = HasBias() && this->param_propagate_down(1), together = train_weights && to_maps;
   for (std::size_t i = 0; i < top.size(); ++i) {
-    const Part top_diff = top[i]->part(BlobPart::kDiff), x = bottom[i]->part(BlobPart::kData);
-    if (HasBias() && this->param_propagate_down(1))
+    const Part x = bottom[i]->part(BlobPart::kData), dx = bottom[i]->part(BlobPart::kDiff);
+    const Part dy = top[i]->part(BlobPart::kDiff);
+    if (train_bias && !together)
       AddSumsToBias(place, sizes_.images, top[i]->shape(channel_axis_), Read(Diff(*top[i])), sums_,
                     ReadWrite(Diff(*this->blobs_[1])));
-    if (this->param_propagate_down(0))
-      maps_->AddToWeights(place, forward ? x : top_diff, forward ? top_diff : x,
-                          this->blobs_[0]->part(BlobPart::kDiff));
-    if (propagate_down[i])
-      Map(place, forward ? Direction::kToImages : Direction::kToMaps, top_diff,
-          bottom[i]->part(BlobPart::kDiff));
+    if (together)
+      maps_->AddToWeights(place, x, dy, weights_diff, train_bias ? &bias_diff : nullptr);
+    else if (train_weights)
+      maps_->AddToWeights(place, dy, x, weights_diff, nullptr);
+    if (propagate_down[i] && to_maps)
+      maps_->ToImages(place, dy, weights, dx);
+    else if (propagate_down[i])
+      maps_->ToMaps(place, dy, weights, nullptr, dx);
   }
 }
 

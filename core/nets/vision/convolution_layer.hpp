@@ -33,8 +33,6 @@ class ConvolutionLayerBase : public Layer<T> {
  private:
   void MakeWeights(const Blobs& bottom, std::int64_t outputs);
   void CheckBottoms(const Blobs& bottom) const;
-  /// maps = W images, or images = W^T maps.
-  void Map(const Place& place, Direction direction, const Part& from, const Part& to);
   bool HasBias() const { return this->layer_param().convolution_param().bias_term(); }
 
   const Direction direction_;

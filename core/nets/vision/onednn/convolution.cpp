@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/nets/vision/onednn/convolution.hpp"
+
+#include <array>
+
+#include "core/nets/vision/chunk.hpp"
+#include "core/nets/vision/onednn/step.hpp"
+#include "ferry/detail/kernel_place.hpp"
+
+namespace ferry::detail {
+namespace {
+
+using onednn::Kind;
+using onednn::Layout;
+
+class OneDnnConvolution final : public ConvolutionMaps<float> {
+ public:
+  OneDnnConvolution(const ConvolutionSizes& sizes, Device& device)
+      : sizes_(sizes), otherwise_(MakeGemmConvolution<float>(sizes, device)), scratch_(device) {}
+
+  void ToMaps(const At& at, const Part& images, const Part& weights, const Part* bias,
+              const Part& maps) override {
+    if (!OnHost(at)) return otherwise_->ToMaps(at, images, weights, bias, maps);
+    Run(at, Kind::kToMaps, {images, Access::kRead}, {weights, Access::kRead}, bias, Access::kRead,
+        {maps, Access::kOverwrite});
+  }
+  void ToImages(const At& at, const Part& maps, const Part& weights, const Part& images) override {
+    if (!OnHost(at)) return otherwise_->ToImages(at, maps, weights, images);
+    Run(at, Kind::kToImages, {images, Access::kOverwrite}, {weights, Access::kRead}, nullptr, Access::kRead,
+        {maps, Access::kRead});
+  }
+  void AddToWeights(const At& at, const Part& images, const Part& maps, const Part& weights,
+                    const Part* bias) override {
+    // The sum over pixels of one long product: BLAS is faster by a tenth to a third.
+    if (!OnHost(at) || sizes_.window.IsIdentity())
+      return otherwise_->AddToWeights(at, images, maps, weights, bias);
+    Run(at, Kind::kToWeights, {images, Access::kRead}, {weights, Access::kReadWrite}, bias,
+        Access::kReadWrite, {maps, Access::kRead});
+  }
+
+ private:
+  static bool OnHost(const At& at) { return !OnGpuThreads(*KernelPlace(at.place())); }
+
+  /// Without a copy, where one is no faster; and the library's own order is none where there are few
+  /// channels of images to write.
+  Layout LayoutFor(Kind kind) const {
+    const bool few = kind == Kind::kToImages && sizes_.in_channels / sizes_.groups < 16 &&
+                     sizes_.in_channels != sizes_.groups;
+    return few || sizes_.window.IsIdentity() ? Layout::kPlain : Layout::kItsOwn;
+  }
+  const std::shared_ptr<const onednn::Step>& StepFor(Kind kind, bool bias) {
+    Made& made = made_[static_cast<std::size_t>(kind)];
+    if (made.step == nullptr || made.bias != bias) {
+      made = {std::make_shared<onednn::Step>(sizes_, kind, LayoutFor(kind), bias), bias};
+      if (made.step->scratch() > scratch_.count()) scratch_.Reshape({made.step->scratch()});
+    }
+    return made.step;
+  }
+
+  void Run(const At& at, Kind kind, const Operand<float>& images, const Operand<float>& weights,
+           const Part* bias, Access bias_access, const Operand<float>& maps) {
+    const std::shared_ptr<const onednn::Step> step = StepFor(kind, bias != nullptr);
+    const Operand<float> biases(bias != nullptr ? *bias : Part{}, bias_access);
+    const Operand<float> scratch = Overwrite(scratch_);
+    const Taken<Operand<float>, Operand<float>, Operand<float>, Operand<float>, Operand<float>> taken(
+        at, images, weights, biases, maps, scratch);
+    const onednn::Arrays arrays{taken.get<0>(), taken.get<1>(), taken.get<2>(), taken.get<3>(),
+                                taken.get<4>()};
+    RunHostCode(
+        taken.place(), [&] { return taken.Touches(); }, [step, arrays] { step->Run(arrays); });
+  }
+
+  struct Made {
+    std::shared_ptr<const onednn::Step> step;
+    bool bias = false;
+  };
+
+  const ConvolutionSizes sizes_;
+  std::unique_ptr<ConvolutionMaps<float>> otherwise_;
+  Blob<float> scratch_;
+  std::array<Made, 3> made_;
+};
+
+}  // namespace
+
+std::unique_ptr<ConvolutionMaps<float>> MakeOneDnnConvolution(const ConvolutionSizes& sizes, Device& device) {
+  const Window& window = sizes.window;
+  if (window.axes != 2 || sizes.images == 0 || sizes.ImageCount() == 0 || sizes.MapCount() == 0)
+    return nullptr;
+  for (int axis = 0; axis < 2; ++axis)
+    if (window.Extent(axis) > window.image[axis] + 2 * window.pad[axis]) return nullptr;
+  return std::make_unique<OneDnnConvolution>(sizes, device);
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+
+#include "core/nets/vision/convolution.hpp"
+
+namespace ferry::detail {
+
+/// A convolution that oneDNN computes wherever host code runs; elsewhere it is that of Gemm. Null where the
+/// library has none: for other than two spatial axes, without elements, and for windows larger than the
+/// image. Buffers are memory of the device.
+std::unique_ptr<ConvolutionMaps<float>> MakeOneDnnConvolution(const ConvolutionSizes& sizes, Device& device);
+
+}  // namespace ferry::detail
