@@ -41,7 +41,9 @@ class ClipLayer : public NeuronLayer<T> {
     ParallelFor(
         place, top[0]->count(), Read(*bottom[0]), Read(Diff(*top[0])), Overwrite(Diff(*bottom[0])),
         KOKKOS_LAMBDA(std::int64_t i, const T* x, const T* dy, T* dx) {
-          dx[i] = dy[i] * static_cast<T>(x[i] >= low && x[i] <= high);
+          const T above = x[i] >= low ? T(1) : T(0);
+          const T below = x[i] <= high ? T(1) : T(0);
+          dx[i] = dy[i] * above * below;
         });
   }
 

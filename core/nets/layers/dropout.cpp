@@ -10,21 +10,29 @@
 namespace ferry::detail {
 namespace {
 
-/// y = x times 0 or a factor, by the element's random number.
+/// y = x times 0 or a factor, by 32 random bits for each element: an index has those of four.
 template <class T>
 struct DropoutMask {
-  DropoutMask(const RandomKey& key, float ratio)
-      : random(key),
-        dropped(static_cast<std::uint64_t>(std::ldexp(static_cast<double>(ratio), 64))),
-        factor(static_cast<T>(1.0 / (1.0 - static_cast<double>(ratio)))) {}
+  static constexpr std::int64_t kElements = 4;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const T* x, T* y) const {
-    y[i] = x[i] * (random.Bits(static_cast<std::uint64_t>(i)) < dropped ? T(0) : factor);
+  DropoutMask(const RandomKey& key, float ratio, std::int64_t n)
+      : random(key),
+        dropped(static_cast<std::uint32_t>(std::ldexp(static_cast<double>(ratio), 32))),
+        factor(static_cast<T>(1.0 / (1.0 - static_cast<double>(ratio)))),
+        count(n) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, T* y) const {
+    const Philox::Block block = random.At(static_cast<std::uint64_t>(index));
+    const std::int64_t first = index * kElements;
+    const std::int64_t end = first + kElements < count ? first + kElements : count;
+    for (std::int64_t i = first; i < end; ++i)
+      y[i] = x[i] * (block.word[i - first] < dropped ? T(0) : factor);
   }
 
   Philox random;
-  std::uint64_t dropped;  ///< so many of 2^64 numbers
+  std::uint32_t dropped;  ///< so many of 2^32 numbers
   T factor;
+  std::int64_t count;
 };
 
 /// In training, y = 0 with probability dropout_ratio, for each element anew in each pass, and
@@ -67,10 +75,13 @@ class DropoutLayer : public NeuronLayer<T> {
   void Drop(const Place& place, X&& from, Y&& to) {
     const std::int64_t count = Read(from).count();
     if (this->phase_ == TRAIN)
-      ParallelFor(place, count, Read(from), Overwrite(to), DropoutMask<T>(last_, Ratio()));
+      ParallelFor(place, (count + kDrawn - 1) / kDrawn, Read(from), Overwrite(to),
+                  DropoutMask<T>(last_, Ratio(), count));
     else if (Read(from).part().memory != Read(to).part().memory)
       Copy(place, from, to);
   }
+
+  static constexpr std::int64_t kDrawn = DropoutMask<T>::kElements;
 
   RandomKey last_{};  ///< of the last pass forward
 };
