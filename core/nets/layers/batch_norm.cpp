@@ -47,6 +47,8 @@ class BatchNormLayer : public Layer<T> {
   std::int64_t channels_ = 0;
   Channels dims_;
   Blob<T> mean_, factor_;  ///< y = (x - mean) * factor
+  Blob<T> shift_, slope_;  ///< of the gradient
+  Blob<T> zero_;           ///< stands for the mean, where that is gone from what was kept
   Blob<T> kept_;           ///< y, where the next layer may overwrite it and the bottom is gone
   ChannelSums<1> sum_;
   ChannelSums<2> sums_;
@@ -79,7 +81,7 @@ void BatchNormLayer<T>::LayerSetUp(const Blobs& bottom, const Blobs& /*top*/) {
       this->Fail("param " + std::to_string(i) + " has lr_mult " + std::to_string(rate) +
                  "; a solver must not change statistics, so it is 0");
   }
-  for (Blob<T>* const blob : {&mean_, &factor_, &kept_}) *blob = Blob<T>(device);
+  for (Blob<T>* const blob : {&mean_, &factor_, &shift_, &slope_, &zero_, &kept_}) *blob = Blob<T>(device);
   sum_ = ChannelSums<1>(device);
   sums_ = ChannelSums<2>(device);
 }
@@ -91,8 +93,7 @@ void BatchNormLayer<T>::Reshape(const Blobs& bottom, const Blobs& top) {
                std::to_string(channels_) + " channels, in axis 1");
   top[0]->ReshapeLike(*bottom[0]);
   dims_ = {bottom[0]->shape(0), channels_, bottom[0]->count(2)};
-  mean_.Reshape({channels_});
-  factor_.Reshape({channels_});
+  for (Blob<T>* const blob : {&mean_, &factor_, &shift_, &slope_, &zero_}) blob->Reshape({channels_});
   if (use_global_stats_) return;
   if (bottom[0]->count() == 0)
     this->Fail("the bottom's shape is " + bottom[0]->shape().ToString() +
@@ -174,7 +175,8 @@ void BatchNormLayer<T>::ForwardAt(const Place& place, const Blobs& bottom, const
   }
 }
 
-/// With z for the top, which is kept or computed again: dx = (dy - E(dy) - z E(z dy)) * factor.
+/// With z for the top: dx = (dy - E(dy) - z E(z dy)) * factor, where z is (x - mean) * factor, or in place
+/// what was kept of it.
 template <class T>
 void BatchNormLayer<T>::BackwardAt(const Place& place, const Blobs& top,
                                    const std::vector<bool>& propagate_down, const Blobs& bottom) {
@@ -189,26 +191,28 @@ void BatchNormLayer<T>::BackwardAt(const Place& place, const Blobs& top,
     return;
   }
   const bool in_place = bottom[0] == top[0];
-  const auto top_or_bottom = in_place ? Read(kept_) : Read(*bottom[0]);
+  const Blob<T>& x_of = in_place ? kept_ : *bottom[0];
+  const Blob<T>& centre_of = in_place ? zero_ : mean_;
   sums_.Sum(
       place,
-      KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* x, const T* mean, const T* factor, const T* dy) {
-        const T z = in_place ? x[i] : (x[i] - mean[c]) * factor[c];
-        return Terms<2>{{static_cast<double>(dy[i]), static_cast<double>(dy[i]) * static_cast<double>(z)}};
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* x, const T* centre, const T* dy) {
+        const auto slope = static_cast<double>(dy[i]);
+        return Terms<2>{{slope, slope * static_cast<double>(x[i] - centre[c])}};
       },
-      top_or_bottom, Read(mean_), Read(factor_), Read(Diff(*top[0])));
+      Read(x_of), Read(centre_of), Read(Diff(*top[0])));
   const double part = 1.0 / static_cast<double>(dims_.outer * dims_.inner);
-  const std::int64_t channels = channels_;
+  sums_.Store(place, 0, shift_, Old::kOverwritten, part);
+  sums_.Store(place, 1, slope_, Old::kOverwritten, part);
+  if (!in_place)
+    ParallelFor(
+        place, channels_, Read(factor_), ReadWrite(slope_),
+        KOKKOS_LAMBDA(std::int64_t c, const T* factor, T* slope) { slope[c] *= factor[c] * factor[c]; });
   ForChannels(
       place, dims_,
-      KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* x, const T* mean, const T* factor,
-                    const double* sums, const T* dy, T* dx) {
-        const T z = in_place ? x[i] : (x[i] - mean[c]) * factor[c];
-        const T shift = static_cast<T>(sums[c] * part);
-        const T slope = static_cast<T>(sums[channels + c] * part);
-        dx[i] = (dy[i] - shift - z * slope) * factor[c];
-      },
-      top_or_bottom, Read(mean_), Read(factor_), Read(sums_.sums()), Read(Diff(*top[0])),
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* shift, const T* slope, const T* factor,
+                    const T* centre, const T* x, const T* dy,
+                    T* dx) { dx[i] = (dy[i] - shift[c] - (x[i] - centre[c]) * slope[c]) * factor[c]; },
+      Read(shift_), Read(slope_), Read(factor_), Read(centre_of), Read(x_of), Read(Diff(*top[0])),
       Overwrite(Diff(*bottom[0])));
 }
 

@@ -152,15 +152,19 @@ struct PlainTerm {
 template <class T>
 struct AddTo {
   std::int64_t first;
+  double factor;
+
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const double* sums, T* y) const {
-    y[i] += static_cast<T>(sums[first + i]);
+    y[i] += static_cast<T>(factor * sums[first + i]);
   }
 };
 template <class T>
 struct StoreIn {
   std::int64_t first;
+  double factor;
+
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const double* sums, T* y) const {
-    y[i] = static_cast<T>(sums[first + i]);
+    y[i] = static_cast<T>(factor * sums[first + i]);
   }
 };
 
@@ -209,15 +213,15 @@ class ChannelSums {
     }
   }
 
-  /// Moves the sums of number k to `to`, an element for each channel.
+  /// Moves the sums of number k, times a factor, to `to`, an element for each channel.
   template <class Y>
-  void Store(const Place& place, int k, Y&& to, Old old) {
+  void Store(const Place& place, int k, Y&& to, Old old = Old::kOverwritten, double factor = 1) {
     using T = ElementOf<Y>;
     const std::int64_t first = k * dims_.channels;
     if (old == Old::kAdded)
-      ParallelFor(place, dims_.channels, Read(sums()), ReadWrite(to), AddTo<T>{first});
+      ParallelFor(place, dims_.channels, Read(sums()), ReadWrite(to), AddTo<T>{first, factor});
     else
-      ParallelFor(place, dims_.channels, Read(sums()), Overwrite(to), StoreIn<T>{first});
+      ParallelFor(place, dims_.channels, Read(sums()), Overwrite(to), StoreIn<T>{first, factor});
   }
 
   /// Number k of channel c at k * channels + c.

@@ -29,8 +29,7 @@ class MVNLayer : public Layer<T> {
 
   void LayerSetUp(const Blobs& /*bottom*/, const Blobs& /*top*/) override {
     Device& device = this->place().device();
-    mean_ = Blob<T>(device);
-    factor_ = Blob<T>(device);
+    for (Blob<T>* const blob : {&mean_, &factor_, &shift_, &slope_}) *blob = Blob<T>(device);
     sum_ = ChannelSums<1>(device);
     sums_ = ChannelSums<2>(device);
   }
@@ -41,8 +40,7 @@ class MVNLayer : public Layer<T> {
     if (x.count() == 0) this->Fail("the bottom's shape is " + x.shape().ToString() + "; it has no elements");
     top[0]->Reshape(x.num(), x.channels(), x.height(), x.width());
     dims_ = {1, rows, x.count() / rows};
-    mean_.Reshape({rows});
-    factor_.Reshape({rows});
+    for (Blob<T>* const blob : {&mean_, &factor_, &shift_, &slope_}) blob->Reshape({rows});
     sum_.Reshape(dims_);
     sums_.Reshape(dims_);
   }
@@ -83,17 +81,15 @@ class MVNLayer : public Layer<T> {
         },
         Read(*top[0]), Read(Diff(*top[0])));
     const double part = 1.0 / static_cast<double>(dims_.inner);
-    const double of_variance = param().normalize_variance() ? part : 0;
-    const std::int64_t channels = dims_.channels;
+    sums_.Store(place, 0, shift_, Old::kOverwritten, part);
+    sums_.Store(place, 1, slope_, Old::kOverwritten, param().normalize_variance() ? part : 0);
     ForChannels(
         place, dims_,
-        KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const double* sums, const T* factor, const T* y,
-                      const T* dy, T* dx) {
-          const T shift = static_cast<T>(sums[c] * part);
-          const T slope = static_cast<T>(sums[channels + c] * of_variance);
-          dx[i] = (dy[i] - shift - y[i] * slope) * factor[c];
-        },
-        Read(sums_.sums()), Read(factor_), Read(*top[0]), Read(Diff(*top[0])), Overwrite(Diff(*bottom[0])));
+        KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* shift, const T* slope, const T* factor,
+                      const T* y, const T* dy,
+                      T* dx) { dx[i] = (dy[i] - shift[c] - y[i] * slope[c]) * factor[c]; },
+        Read(shift_), Read(slope_), Read(factor_), Read(*top[0]), Read(Diff(*top[0])),
+        Overwrite(Diff(*bottom[0])));
   }
 
   void FindFactors(const Place& place, const Blob<T>& bottom) {
@@ -118,6 +114,7 @@ class MVNLayer : public Layer<T> {
 
   Channels dims_;
   Blob<T> mean_, factor_;  ///< y = (x - mean) * factor
+  Blob<T> shift_, slope_;  ///< of the gradient
   ChannelSums<1> sum_;
   ChannelSums<2> sums_;
 };

@@ -20,6 +20,9 @@ class SwishLayer : public NeuronLayer<T> {
   using typename Layer<T>::Blobs;
 
   const char* type() const override { return "Swish"; }
+  void LayerSetUp(const Blobs& /*bottom*/, const Blobs& /*top*/) override {
+    sigmoid_ = Blob<T>(this->place().device());
+  }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
     NeuronLayer<T>::Reshape(bottom, top);
     sigmoid_.ReshapeLike(*bottom[0]);
