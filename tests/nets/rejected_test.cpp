@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE("What Caffe refuses of a layer is refused, in the same call o
       // A layer is made of every type that there is; anything else would hide what its calls do.
       CHECK((refusal.call == "Create") == (entry["fatal_in"] == "Create"));
       // NetError says which layer, ShapeError which call.
-      CHECK((refusal.text.find("'" + param.name() + "'") != std::string::npos ||
+      CHECK((refusal.text.find("layer '" + param.name()) != std::string::npos ||
              refusal.text.find("Blob") != std::string::npos ||
              refusal.text.find("Shape") != std::string::npos));
     }

@@ -57,7 +57,7 @@ void AddTest(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("test", "score a net: the means of its outputs");
   test->model.AddNetFlags(*verb, "TEST");
   verb->get_option("--weights")->required();
-  verb->add_option("--iterations", test->iterations, "how many batches", true);
+  verb->add_option("--iterations", test->iterations, "how many batches")->capture_default_str();
   verb->callback([test] { test->Run(); });
 }
 

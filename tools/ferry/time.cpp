@@ -113,7 +113,8 @@ void AddTime(CLI::App& app) {
   const auto time = std::make_shared<Time>();
   CLI::App* const verb = app.add_subcommand("time", "measure each layer: time, bytes moved, bytes held");
   time->model.AddNetFlags(*verb, "TRAIN");
-  verb->add_option("--iterations", time->iterations, "how many passes forward and backward", true);
+  verb->add_option("--iterations", time->iterations, "how many passes forward and backward")
+      ->capture_default_str();
   verb->callback([time] { time->Run(); });
 }
 

@@ -121,8 +121,12 @@ void AddTrain(CLI::App& app) {
   verb->add_option("--stage", train->model.stages, "which layers are in the net, by stage")->delimiter(',');
   train->model.AddPlaceFlags(*verb);
   const CLI::IsMember effects({"stop", "snapshot", "none"});
-  verb->add_option("--sigint_effect", train->sigint_effect, "what Ctrl-C does", true)->check(effects);
-  verb->add_option("--sighup_effect", train->sighup_effect, "what SIGHUP does", true)->check(effects);
+  verb->add_option("--sigint_effect", train->sigint_effect, "what Ctrl-C does")
+      ->capture_default_str()
+      ->check(effects);
+  verb->add_option("--sighup_effect", train->sighup_effect, "what SIGHUP does")
+      ->capture_default_str()
+      ->check(effects);
   verb->add_option("--csv", train->csv, "write iteration, loss, rate and seconds to this file");
   verb->add_option("--plot", train->plot, "draw the loss into this SVG file");
   verb->callback([train] { train->Run(); });
