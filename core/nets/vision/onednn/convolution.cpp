@@ -60,7 +60,8 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
   void Run(const At& at, Kind kind, const Operand<float>& images, const Operand<float>& weights,
            const Part* bias, Access bias_access, const Operand<float>& maps) {
     const std::shared_ptr<const onednn::Step> step = StepFor(kind, bias != nullptr);
-    const Operand<float> biases(bias != nullptr ? *bias : Part{}, bias_access);
+    const Part none{nullptr, {0, 0}, 0, {}};
+    const Operand<float> biases(bias != nullptr ? *bias : none, bias_access);
     const Operand<float> scratch = Overwrite(scratch_);
     const Taken<Operand<float>, Operand<float>, Operand<float>, Operand<float>, Operand<float>> taken(
         at, images, weights, biases, maps, scratch);
