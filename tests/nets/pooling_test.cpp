@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/nets/vision/pooling.hpp"
+
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cfloat>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "ferry/nets/layer_registry.hpp"
+#include "tests/unit/kernels_world.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+using detail::PoolAxis;
+using detail::PoolSizes;
+using ferry::testing::Everywhere;
+using ferry::testing::Numbers;
+using ferry::testing::World;
+
+template <class T>
+void Fill(Blob<T>& blob, const std::vector<T>& values) {
+  REQUIRE(static_cast<std::int64_t>(values.size()) == blob.count());
+  std::copy(values.begin(), values.end(), blob.overwrite_cpu_data());
+}
+template <class T>
+std::vector<T> DiffOf(const Blob<T>& blob) {
+  return {blob.cpu_diff(), blob.cpu_diff() + blob.count()};
+}
+template <class T>
+std::vector<T> DataOf(const Blob<T>& blob) {
+  return {blob.cpu_data(), blob.cpu_data() + blob.count()};
+}
+
+/// Few different values, so that windows have equal ones.
+template <class T>
+std::vector<T> Coarse(std::int64_t n, std::uint64_t seed) {
+  std::vector<T> values = Numbers<T>(n, seed);
+  for (T& value : values) value = std::round(value * 4) / 4;
+  return values;
+}
+
+PoolSizes Drawn(unsigned seed) {
+  std::mt19937 engine(seed);
+  const auto draw = [&](std::int64_t from, std::int64_t to) {
+    return from + static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(to - from + 1));
+  };
+  PoolSizes sizes;
+  sizes.planes = draw(1, 3);
+  const bool pad = seed % 3 != 0;
+  const auto round = seed % 4 == 0 ? PoolingParameter::FLOOR : PoolingParameter::CEIL;
+  for (PoolAxis* const axis : {&sizes.h, &sizes.w}) {
+    axis->kernel = draw(1, 5);
+    axis->stride = draw(1, 4);
+    axis->pad = pad ? draw(0, axis->kernel - 1) : 0;
+    REQUIRE(axis->SetSize(draw(axis->kernel, seed % 5 == 0 ? 40 : 12), round, pad).empty());
+  }
+  if (seed % 8 == 1) {  // the whole image
+    for (PoolAxis* const axis : {&sizes.h, &sizes.w}) {
+      *axis = {0, draw(1, 20), 1, 0, 0};
+      REQUIRE(axis->SetSize(axis->kernel, round, false).empty());
+    }
+  }
+  return sizes;
+}
+
+/// What a plain loop over windows gives.
+template <class T>
+struct Expected {
+  std::vector<T> most, mean, most_gradient, mean_gradient;
+  std::vector<int> mask;
+
+  Expected(const PoolSizes& sizes, const std::vector<T>& x, const std::vector<T>& dy)
+      : most_gradient(x.size(), 0), mean_gradient(x.size(), 0) {
+    for (std::int64_t plane = 0; plane < sizes.planes; ++plane)
+      for (std::int64_t i = 0; i < sizes.h.pooled; ++i)
+        for (std::int64_t j = 0; j < sizes.w.pooled; ++j) {
+          const std::int64_t top = i * sizes.h.stride - sizes.h.pad, left = j * sizes.w.stride - sizes.w.pad;
+          const std::int64_t bottom = std::min(top + sizes.h.kernel, sizes.h.size + sizes.h.pad);
+          const std::int64_t right = std::min(left + sizes.w.kernel, sizes.w.size + sizes.w.pad);
+          const T size = static_cast<T>((bottom - top) * (right - left)), gradient = dy[most.size()];
+          most.push_back(-FLT_MAX);
+          mean.push_back(0);
+          mask.push_back(-1);
+          const std::int64_t first = plane * sizes.h.size * sizes.w.size;
+          for (std::int64_t h = std::max<std::int64_t>(top, 0); h < std::min(bottom, sizes.h.size); ++h)
+            for (std::int64_t w = std::max<std::int64_t>(left, 0); w < std::min(right, sizes.w.size); ++w) {
+              const std::int64_t at = h * sizes.w.size + w;
+              const T value = x[static_cast<std::size_t>(first + at)];
+              mean.back() += value;
+              mean_gradient[static_cast<std::size_t>(first + at)] += gradient / size;
+              if (!(value > most.back())) continue;
+              most.back() = value;
+              mask.back() = static_cast<int>(at);
+            }
+          mean.back() /= size;
+          if (mask.back() >= 0) most_gradient[static_cast<std::size_t>(first + mask.back())] += gradient;
+        }
+  }
+};
+
+template <class T>
+void CheckNear(const std::vector<T>& values, const std::vector<T>& expected) {
+  REQUIRE(values.size() == expected.size());
+  T worst = 0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!(std::isnan(values[i]) && std::isnan(expected[i])) && values[i] != expected[i]) {
+      const T difference = std::abs(values[i] - expected[i]);
+      worst = difference <= worst ? worst : difference;
+    }
+  CHECK(worst <= (sizeof(T) == 4 ? T(1e-5) : T(1e-12)));
+}
+
+TEMPLATE_TEST_CASE("Pooling of any geometry is that of a plain loop over windows", "[pooling]", float,
+                   double) {
+  using T = TestType;
+  const std::string where = Everywhere();
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const World world(where);
+    const Place& place = world.place();
+    const PoolSizes sizes = Drawn(seed);
+    INFO(where << ", seed " << seed << ": " << sizes.planes << " planes of " << sizes.h.size << " x "
+               << sizes.w.size << ", kernel " << sizes.h.kernel << ' ' << sizes.w.kernel << ", stride "
+               << sizes.h.stride << ' ' << sizes.w.stride << ", pad " << sizes.h.pad << ' ' << sizes.w.pad);
+    Blob<T> x({sizes.planes, sizes.h.size, sizes.w.size}, world.device());
+    Blob<T> y({sizes.planes, sizes.h.pooled, sizes.w.pooled}, world.device()),
+        mask(y.shape(), world.device());
+    Blob<int> index(y.shape(), world.device());
+    const std::vector<T> xs = Coarse<T>(x.count(), seed), dys = Numbers<T>(y.count(), seed + 1);
+    Fill(x, xs);
+    std::copy(dys.begin(), dys.end(), y.overwrite_cpu_diff());
+    const Expected<T> expected(sizes, xs, dys);
+
+    detail::MaxPool(place, sizes, Read(x), Overwrite(y), Overwrite(index));
+    CHECK(DataOf(y) == expected.most);
+    CHECK(DataOf(index) == expected.mask);
+    detail::MaxPool(place, sizes, Read(x), Overwrite(y), Overwrite(mask));
+    CHECK(DataOf(y) == expected.most);
+    CHECK(DataOf(mask) == std::vector<T>(expected.mask.begin(), expected.mask.end()));
+    for (const auto order : {detail::MaskOrder::kWindowsAdd, detail::MaskOrder::kElementsAsk}) {
+      detail::MaskedPoolGradient(place, sizes, order, Read(Diff(y)), Read(index), Overwrite(Diff(x)));
+      CheckNear(DiffOf(x), expected.most_gradient);
+      detail::MaskedPoolGradient(place, sizes, order, Read(Diff(y)), Read(mask), Overwrite(Diff(x)));
+      CheckNear(DiffOf(x), expected.most_gradient);
+    }
+    detail::AveragePool(place, sizes, Read(x), Overwrite(y));
+    CheckNear(DataOf(y), expected.mean);
+    detail::AveragePoolGradient(place, sizes, Read(Diff(y)), Overwrite(Diff(x)));
+    CheckNear(DiffOf(x), expected.mean_gradient);
+  }
+}
+
+TEST_CASE("Max pooling passes over what is no number, and keeps -1 where nothing is above -FLT_MAX",
+          "[pooling]") {
+  const World world(Everywhere());
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN(),
+                  kLeast = -std::numeric_limits<float>::infinity();
+  PoolSizes sizes;
+  sizes.planes = 1;
+  sizes.h = {1, 1, 1, 0, 1};
+  sizes.w = {6, 2, 2, 0, 3};
+  Blob<float> x({1, 6}, world.device()), y({1, 3}, world.device());
+  Blob<int> mask({1, 3}, world.device());
+  Fill(x, {kNone, 1, kNone, kNone, kLeast, -FLT_MAX});
+  detail::MaxPool(world.place(), sizes, Read(x), Overwrite(y), Overwrite(mask));
+  CHECK(DataOf(y) == std::vector<float>{1, -FLT_MAX, -FLT_MAX});
+  CHECK(DataOf(mask) == std::vector<int>{1, -1, -1});
+}
+
+struct Run {
+  std::shared_ptr<Layer<float>> layer;
+  Blob<float> bottom, top;
+
+  Run(const std::string& param, std::initializer_list<std::int64_t> shape, const Place& place,
+      Phase phase = TRAIN)
+      : bottom(shape, place.device()), top(place.device()) {
+    LayerParameter message;
+    message.set_name("pool");
+    message.set_type("Pooling");
+    message.set_phase(phase);
+    REQUIRE(google::protobuf::TextFormat::ParseFromString(param, message.mutable_pooling_param()));
+    layer = LayerRegistry<float>::CreateLayer(message, place);
+    layer->SetUp({&bottom}, {&top});
+  }
+};
+
+TEST_CASE("Stochastic pooling chooses an element as often as it is large, and its gradient goes there",
+          "[pooling]") {
+  const World world(Everywhere());
+  Run run("pool: STOCHASTIC kernel_size: 2 stride: 2", {1, 1, 2, 8000}, world.place());
+  std::vector<float> x(16000);  // each window holds 1 2 / 0 5
+  for (std::size_t i = 0; i < 8000; ++i) {
+    x[i] = i % 2 == 0 ? 1.F : 2.F;
+    x[8000 + i] = i % 2 == 0 ? 0.F : 5.F;
+  }
+  Fill(run.bottom, x);
+  run.layer->set_random_key({7, 0, 0});
+  run.layer->Forward({&run.bottom}, {&run.top});
+  const std::vector<float> y = DataOf(run.top);
+  const auto count = [&](float value) { return std::count(y.begin(), y.end(), value); };
+  CHECK(count(0) == 0);
+  CHECK(std::abs(count(1) - 500) < 80);
+  CHECK(std::abs(count(2) - 1000) < 110);
+  CHECK(std::abs(count(5) - 2500) < 120);
+  const std::vector<float> ones(y.size(), 1);
+  std::copy(ones.begin(), ones.end(), run.top.overwrite_cpu_diff());
+  run.layer->Backward({&run.top}, {true}, {&run.bottom});
+  const std::vector<float> dx = DiffOf(run.bottom);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const std::size_t at[] = {2 * i, 2 * i + 1, 8000 + 2 * i, 8001 + 2 * i};
+    float sum = 0, chosen = 0;
+    for (const std::size_t k : at) {
+      sum += dx[k];
+      chosen += dx[k] * x[k];
+    }
+    REQUIRE(sum == 1);
+    REQUIRE(chosen == y[i]);
+  }
+  run.layer->set_random_key({7, 0, 0});
+  run.layer->Forward({&run.bottom}, {&run.top});
+  CHECK(DataOf(run.top) == y);
+  run.layer->Forward({&run.bottom}, {&run.top});
+  CHECK(DataOf(run.top) != y);
+}
+
+TEST_CASE("Stochastic pooling gives the mean by weights in phase TEST", "[pooling]") {
+  const World world(Everywhere());
+  Run run("pool: STOCHASTIC kernel_size: 2 stride: 2", {1, 1, 2, 4}, world.place(), TEST);
+  Fill(run.bottom, {1, 2, 0, 0, 0, 5, 0, 0});
+  run.layer->Forward({&run.bottom}, {&run.top});
+  CHECK(DataOf(run.top) == std::vector<float>{30.F / 8, 0});
+  CHECK_THROWS_WITH(run.layer->Backward({&run.top}, {true}, {&run.bottom}),
+                    Catch::Matchers::ContainsSubstring("no gradient in phase TEST"));
+}
+
+TEST_CASE("A window outside of the image has nothing, and its gradient goes nowhere", "[pooling]") {
+  const World world(Everywhere());
+  Run run("kernel_size: 1 stride: 3", {1, 1, 1, 5}, world.place());
+  CHECK(run.top.shape() == Shape{1, 1, 1, 3});
+  Fill(run.bottom, {1, 2, 3, 4, 5});
+  run.layer->Forward({&run.bottom}, {&run.top});
+  CHECK(DataOf(run.top) == std::vector<float>{1, 4, -FLT_MAX});
+  std::fill_n(run.top.overwrite_cpu_diff(), 3, 1.F);
+  run.layer->Backward({&run.top}, {true}, {&run.bottom});
+  CHECK(DiffOf(run.bottom) == std::vector<float>{1, 0, 0, 1, 0});
+}
+
+TEST_CASE("Pooling that cannot be says why", "[pooling]") {
+  struct Case {
+    const char* param;
+    const char* why;
+  };
+  const World world("host cpu");
+  const auto of = GENERATE(from_range(std::vector<Case>{
+      {"", "there is no kernel; give kernel_size, or kernel_h and kernel_w"},
+      {"kernel_h: 2", "there is no kernel"},
+      {"kernel_size: 2 kernel_h: 2 kernel_w: 2", "use one of the two ways"},
+      {"kernel_size: 0", "kernel along the height is 0; it must be 1 to 2147483647"},
+      {"kernel_size: 2 stride: 0", "stride along the height is 0"},
+      {"kernel_h: 3 kernel_w: 2 pad: 2",
+       "pad along the width is 2; it must be smaller than the kernel, which is 2"},
+      {"kernel_size: 2 pad_h: 1", "give pad, or both pad_h and pad_w"},
+      {"kernel_size: 2 stride_h: 1", "give stride, or both stride_h and stride_w"},
+      {"kernel_size: 2 global_pooling: true", "global_pooling is true and there is a kernel"},
+      {"global_pooling: true stride: 2", "then pad must be 0 and stride 1"},
+      {"kernel_size: 2 pad: 1 pool: STOCHASTIC", "pad must be 0 for STOCHASTIC"},
+      {"kernel_size: 9", "the bottom's 4 are too few for a window of kernel 9, stride 1 and pad 0"},
+  }));
+  CHECK_THROWS_WITH(
+      Run(of.param, {1, 1, 4, 5}, world.place()),
+      Catch::Matchers::StartsWith("layer 'pool' (Pooling): ") && Catch::Matchers::ContainsSubstring(of.why));
+  CHECK_THROWS_WITH(Run("kernel_size: 2", {1, 4, 5}, world.place()),
+                    Catch::Matchers::ContainsSubstring("it must have 4 axes"));
+}
+
+}  // namespace
+}  // namespace ferry::nets_test
