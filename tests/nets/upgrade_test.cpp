@@ -152,13 +152,15 @@ TEST_CASE("transformations move from data layers' parameters, and from no others
   CHECK(Difference(Make(R"(
             layer { type: 'Data' transform_param { scale: 1 mirror: true } data_param { source: 's' } }
             layer { type: 'ImageData' transform_param { mean_file: 'm' } image_data_param { } }
-            layer { type: 'WindowData' transform_param { crop_size: 2 force_gray: true } window_data_param { } }
+            layer { type: 'WindowData' transform_param { crop_size: 2 force_gray: true }
+                    window_data_param { } }
             layer { type: 'Data' transform_param { } data_param { } }
             layer { type: 'ReLU' data_param { scale: 2 } })"),
                    Upgraded(R"(
             layers { type: DATA data_param { source: 's' scale: 1 mirror: true } }
             layers { type: IMAGE_DATA image_data_param { mean_file: 'm' } }
-            layers { type: WINDOW_DATA transform_param { force_gray: true } window_data_param { crop_size: 2 } }
+            layers { type: WINDOW_DATA transform_param { force_gray: true }
+                     window_data_param { crop_size: 2 } }
             layers { type: DATA }
             layers { type: RELU data_param { scale: 2 } })")) == "");
   CHECK(Difference(Make("layer { type: 'Data' }"), Upgraded("layers { type: DATA }")) == "");
@@ -173,11 +175,11 @@ TEST_CASE("weights of a V1 net are moved to the layers that it becomes, and not 
   const Folder folder;
   NetParameter net =
       Make(R"(name: 'n' layers { name: 'ip' type: INNER_PRODUCT bottom: 'x' top: 'y' blobs_lr: 2
-      blobs { num: 1 channels: 1 height: 2 width: 3 data: 1 data: 2 data: 3 data: 4 data: 5 data: 6 } blobs { data: 7 }
+      blobs { num: 1 channels: 1 height: 2 width: 3 data: [1, 2, 3, 4, 5, 6] } blobs { data: 7 }
       inner_product_param { num_output: 2 } })");
   const NetParameter want = Make(R"(name: 'n' layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'y'
       param { lr_mult: 2 }
-      blobs { num: 1 channels: 1 height: 2 width: 3 data: 1 data: 2 data: 3 data: 4 data: 5 data: 6 } blobs { data: 7 }
+      blobs { num: 1 channels: 1 height: 2 width: 3 data: [1, 2, 3, 4, 5, 6] } blobs { data: 7 }
       inner_product_param { num_output: 2 } })");
   Put(folder / "net.caffemodel", net.SerializeAsString());
   NetParameter read;
@@ -213,7 +215,7 @@ TEST_CASE("input fields become a first layer") {
                                layer { name: 'x' } layer { name: 'y' })")) == "");
   CHECK(Difference(
             Make(R"(layer { name: 'input' type: 'Input' top: 'a' top: 'b'
-                             input_param { shape { dim: 1 dim: 2 dim: 3 dim: 4 } shape { dim: 5 dim: 6 dim: 7 dim: 8 } } }
+                             input_param { shape { dim: [1, 2, 3, 4] } shape { dim: [5, 6, 7, 8] } } }
                            layer { type: 'ReLU' })"),
             Upgraded(R"(input: 'a' input: 'b' input_dim: [1, 2, 3, 4, 5, 6, 7, 8] layers { type: RELU })")) ==
         "");

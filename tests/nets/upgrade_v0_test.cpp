@@ -31,9 +31,11 @@ TEST_CASE("each type of V0 becomes one of V1 with its parameters") {
        "type: HDF5_DATA hdf5_data_param { source: 's' batch_size: 2 }"},
       {"type: 'images' source: 's' batchsize: 2 rand_skip: 3 shuffle_images: true new_height: 4 new_width: "
        "-1",
-       R"(type: IMAGE_DATA image_data_param { source: 's' batch_size: 2 rand_skip: 3 shuffle: true new_height: 4
+       R"(type: IMAGE_DATA image_data_param { source: 's' batch_size: 2 rand_skip: 3 shuffle: true
+          new_height: 4
           new_width: 4294967295 })"},
-      {R"(type: 'window_data' source: 's' batchsize: 2 det_fg_threshold: 3 det_bg_threshold: 4 det_fg_fraction: 5
+      {R"(type: 'window_data' source: 's' batchsize: 2 det_fg_threshold: 3 det_bg_threshold: 4
+          det_fg_fraction: 5
           det_context_pad: 6 det_crop_mode: 'c')",
        R"(type: WINDOW_DATA window_data_param { source: 's' batch_size: 2 fg_threshold: 3 bg_threshold: 4
           fg_fraction: 5 context_pad: 6 crop_mode: 'c' })"},
@@ -138,13 +140,17 @@ TEST_CASE("the padding of a padding layer goes to all that read it") {
       "input: 'd' layers { layer { name: 'p' type: 'padding' pad: 3 } bottom: 'd' top: 'p' }";
   NetParameter folded;
   UpgradeV0PaddingLayers(Make(data + R"(
-      layers { layer { type: 'conv' pad: 1 } bottom: 'p' top: 'a' } layers { layer { type: 'pool' } bottom: 'p' top: 'b' }
-      layers { layer { type: 'padding' pad: 4 } bottom: 'a' top: 'a' } layers { layer { type: 'conv' } bottom: 'a' top: 'a' }
+      layers { layer { type: 'conv' pad: 1 } bottom: 'p' top: 'a' }
+      layers { layer { type: 'pool' } bottom: 'p' top: 'b' }
+      layers { layer { type: 'padding' pad: 4 } bottom: 'a' top: 'a' }
+      layers { layer { type: 'conv' } bottom: 'a' top: 'a' }
       layers { layer { type: 'conv' } bottom: 'a' top: 'c' })"),
                          &folded);
   const NetParameter want = Make(R"(
-      layers { layer { type: 'conv' pad: 3 } bottom: 'd' top: 'a' } layers { layer { type: 'pool' pad: 3 } bottom: 'd' top: 'b' }
-      layers { layer { type: 'conv' pad: 4 } bottom: 'a' top: 'a' } layers { layer { type: 'conv' } bottom: 'a' top: 'c' }
+      layers { layer { type: 'conv' pad: 3 } bottom: 'd' top: 'a' }
+      layers { layer { type: 'pool' pad: 3 } bottom: 'd' top: 'b' }
+      layers { layer { type: 'conv' pad: 4 } bottom: 'a' top: 'a' }
+      layers { layer { type: 'conv' } bottom: 'a' top: 'c' }
       input: 'd')");
   CHECK(Difference(want, folded) == "");
   UpgradeV0PaddingLayers(folded, &folded);

@@ -32,32 +32,51 @@ struct AccuracyRow {
     std::int64_t rank = 0;
     if (cls >= 0) {
       const T own = x[cls];
-      for (std::int64_t c = 0; c < channels; ++c) rank += x[c] >= own ? 1 : 0;
+      std::int32_t lane[kRun] = {};
+      std::int64_t c = 0;
+      for (; c + kRun <= channels; c += kRun)
+        for (int l = 0; l < kRun; ++l) lane[l] += x[c + l] >= own ? 1 : 0;
+      for (; c < channels; ++c) lane[0] += x[c] >= own ? 1 : 0;
+      for (int l = 0; l < kRun; ++l) rank += lane[l];
     }
     verdict[row] = Verdict<T>(cls, rank, top_k);
   }
 };
 
+/// For columns that are not rows. A tile's labels and verdicts are not its predictions' neighbours.
 template <class T, int kWidth>
 struct AccuracyTile {
-  Tiles<kWidth> tiles;
+  Columns columns;
   Labels labels;
   std::int64_t top_k;
 
+  std::int64_t PerOuter() const { return (columns.inner + kWidth - 1) / kWidth; }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t tile, const T* x, const T* label, T* verdict) const {
-    x += tiles.First(tile);
-    const std::int64_t first = tile / tiles.per_outer * tiles.inner + tile % tiles.per_outer * kWidth;
-    const int width = tiles.Width(tile);
-    std::int64_t cls[kWidth] = {};
-    T own[kWidth] = {};
-    std::int64_t rank[kWidth] = {};
-    for (int w = 0; w < width; ++w) {
-      cls[w] = labels.Class(label[first + w]);
-      own[w] = x[(cls[w] < 0 ? 0 : cls[w]) * tiles.inner + w];
+    const std::int64_t per_outer = (columns.inner + kWidth - 1) / kWidth;
+    const std::int64_t first = tile % per_outer * kWidth;
+    const std::int64_t outer = tile / per_outer;
+    x += outer * columns.channels * columns.inner;
+    label += outer * columns.inner;
+    verdict += outer * columns.inner;
+    if (first + kWidth <= columns.inner)
+      Run<kWidth>(x + first, label + first, verdict + first);
+    else
+      for (std::int64_t j = first; j < columns.inner; ++j) Run<1>(x + j, label + j, verdict + j);
+  }
+
+ private:
+  template <int kCount>
+  KOKKOS_INLINE_FUNCTION void Run(const T* x, const T* label, T* verdict) const {
+    std::int64_t cls[kCount] = {};
+    T own[kCount] = {};
+    std::int32_t rank[kCount] = {};
+    for (int w = 0; w < kCount; ++w) {
+      cls[w] = labels.Class(label[w]);
+      own[w] = x[(cls[w] < 0 ? 0 : cls[w]) * columns.inner + w];
     }
-    for (std::int64_t c = 0; c < tiles.channels; ++c)
-      for (int w = 0; w < width; ++w) rank[w] += x[c * tiles.inner + w] >= own[w] ? 1 : 0;
-    for (int w = 0; w < width; ++w) verdict[first + w] = Verdict<T>(cls[w], rank[w], top_k);
+    for (std::int64_t c = 0; c < columns.channels; ++c)
+      for (int w = 0; w < kCount; ++w) rank[w] += x[c * columns.inner + w] >= own[w] ? 1 : 0;
+    for (int w = 0; w < kCount; ++w) verdict[w] = Verdict<T>(cls[w], rank[w], top_k);
   }
 };
 
@@ -110,11 +129,7 @@ class AccuracyLayer : public Layer<T> {
     const Labels labels{columns_.channels, param.has_ignore_label(), param.ignore_label()};
     const std::string wrong = WrongLabel(place, *bottom[1], labels);
     if (!wrong.empty()) this->Fail(wrong);
-    const std::int64_t top_k = param.top_k();
-    ForColumns(place, columns_, AccuracyRow<T>{columns_.channels, labels, top_k},
-               AccuracyTile<T, kTileOnCpu>{Tiles<kTileOnCpu>(columns_), labels, top_k},
-               AccuracyTile<T, 1>{Tiles<1>(columns_), labels, top_k}, Read(*bottom[0]), Read(*bottom[1]),
-               Overwrite(verdicts_));
+    Judge(place, labels, *bottom[0], *bottom[1]);
     sum_.Compute(
         place, columns_.count(), {true, 1}, *top[0],
         KOKKOS_LAMBDA(std::int64_t i, Tally & tally, const T* verdict) {
@@ -133,6 +148,19 @@ class AccuracyLayer : public Layer<T> {
   }
 
  private:
+  void Judge(const Place& place, const Labels& labels, const Blob<T>& x, const Blob<T>& label) {
+    const std::int64_t top_k = this->layer_param().accuracy_param().top_k();
+    if (place.side() != Side::kCpu) {
+      ParallelFor(place, columns_.count(), Read(x), Read(label), Overwrite(verdicts_),
+                  AccuracyTile<T, 1>{columns_, labels, top_k});
+    } else if (columns_.inner == 1) {
+      ParallelFor(place, columns_.outer, Read(x), Read(label), Overwrite(verdicts_),
+                  AccuracyRow<T>{columns_.channels, labels, top_k});
+    } else {
+      const AccuracyTile<T, kTile> tile{columns_, labels, top_k};
+      ParallelFor(place, columns_.outer * tile.PerOuter(), Read(x), Read(label), Overwrite(verdicts_), tile);
+    }
+  }
   /// Counts integers, so that the order in which threads add them does not matter.
   void EachClass(const Place& place, const Labels& labels, const Blob<T>& label, Blob<T>& shares) {
     Set(place, 0, of_class_);

@@ -23,40 +23,45 @@ struct Columns {
   std::int64_t count() const { return outer * inner; }
 };
 
-/// Work on tiles of up to kWidth neighbouring columns: on a CPU so many that its registers are full, on a
-/// stream one a thread.
-template <int kWidth>
-struct Tiles {
-  explicit Tiles(const Columns& of)
-      : channels(of.channels),
-        inner(of.inner),
-        per_outer((of.inner + kWidth - 1) / kWidth),
-        count(of.outer * per_outer) {}
-  KOKKOS_INLINE_FUNCTION std::int64_t First(std::int64_t tile) const {
-    return tile / per_outer * channels * inner + tile % per_outer * kWidth;
-  }
-  KOKKOS_INLINE_FUNCTION int Width(std::int64_t tile) const {
-    const std::int64_t rest = inner - tile % per_outer * kWidth;
-    return rest < kWidth ? static_cast<int>(rest) : kWidth;
-  }
+/// How many neighbours are worked on at once: a count known to the compiler is vectorised at -O2, too.
+inline constexpr int kRun = 16;
+inline constexpr int kTile = 64;  ///< and how many columns, on a CPU
 
-  std::int64_t channels, inner, per_outer, count;
+/// Body::Run<width>(step, end, pointers...) for tiles of neighbouring columns, with pointers to the first
+/// one.
+template <class Body, int kWidth>
+struct TileOf {
+  std::int64_t inner, end, per_outer;
+
+  TileOf(const Columns& columns)  // NOLINT(google-explicit-constructor): the same columns
+      : inner(columns.inner),
+        end(columns.channels * columns.inner),
+        per_outer((columns.inner + kWidth - 1) / kWidth) {}
+  template <class... X>
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t tile, X*... x) const {
+    const std::int64_t first = tile % per_outer * kWidth;
+    const std::int64_t from = tile / per_outer * end;
+    if (first + kWidth <= inner)
+      Body::template Run<kWidth>(inner, end, x + from + first...);
+    else
+      for (std::int64_t j = first; j < inner; ++j) Body::template Run<1>(inner, end, x + from + j...);
+  }
 };
 
-inline constexpr int kTileOnCpu = 64;
-
-/// Runs the one of three bodies that fits the place and the columns: a body for a row where `inner` is 1, one
-/// for tiles on a CPU, and one for tiles on a stream.
-template <class Row, class CpuTile, class StreamTile, class... Operands>
-void ForColumns(const Place& place, const Columns& columns, const Row& row, const CpuTile& cpu_tile,
-                const StreamTile& stream_tile, const Operands&... operands) {
+/// Calls `row` for each row where the place is a CPU and columns are rows, else Body for each column: by
+/// tiles on a CPU, and one by one, so that a GPU's threads read neighbours, on a stream. Operands have the
+/// columns' elements.
+template <class Body, class Row, class... Operands>
+void ForColumns(const Place& place, const Columns& columns, const Row& row, const Operands&... operands) {
   if (columns.channels == 0) return;
-  if (place.side() != Side::kCpu)
-    ParallelFor(place, columns.count(), operands..., stream_tile);
-  else if (columns.inner == 1)
+  if (place.side() != Side::kCpu) {
+    ParallelFor(place, columns.count(), operands..., TileOf<Body, 1>(columns));
+  } else if (columns.inner == 1) {
     ParallelFor(place, columns.outer, operands..., row);
-  else
-    ParallelFor(place, Tiles<kTileOnCpu>(columns).count, operands..., cpu_tile);
+  } else {
+    const TileOf<Body, kTile> tile(columns);
+    ParallelFor(place, columns.outer * tile.per_outer, operands..., tile);
+  }
 }
 
 /// Parts of a row of n elements, each for one call of a body: on a CPU 64 elements, which is enough for its
@@ -65,7 +70,7 @@ struct Parts {
   std::int64_t n, width, count;
 
   static Parts Of(const Place& place, std::int64_t n) {
-    const std::int64_t width = place.side() == Side::kCpu ? kTileOnCpu : 1;
+    const std::int64_t width = place.side() == Side::kCpu ? kTile : 1;
     return {n, width, (n + width - 1) / width};
   }
   KOKKOS_INLINE_FUNCTION std::int64_t First(std::int64_t part) const { return part * width; }
@@ -74,20 +79,34 @@ struct Parts {
   }
 };
 
-/// sums[j] += the sum of x(i, j) over the rows i, in their order.
 template <class T>
-void AddRows(const Place& place, std::int64_t rows, std::int64_t n, const Blob<T>& x, Blob<T>& blob) {
+struct AddRowsOf {
+  std::int64_t rows, n;
+  Parts parts;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t part, const T* x, T* sums) const {
+    const std::int64_t first = parts.First(part);
+    if (first + kTile <= n && parts.width == kTile)
+      Run<kTile>(x + first, sums + first);
+    else
+      for (std::int64_t j = first; j < parts.Last(part); ++j) Run<1>(x + j, sums + j);
+  }
+
+ private:
+  template <int kWidth>
+  KOKKOS_INLINE_FUNCTION void Run(const T* x, T* sums) const {
+    T sum[kWidth] = {};
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (int w = 0; w < kWidth; ++w) sum[w] += x[i * n + w];
+    for (int w = 0; w < kWidth; ++w) sums[w] += sum[w];
+  }
+};
+
+/// The diff of `sums`[j] += the sum of the diff of x(i, j) over the rows i, in their order.
+template <class T>
+void AddRows(const Place& place, std::int64_t rows, std::int64_t n, const Blob<T>& x, Blob<T>& sums) {
   const Parts parts = Parts::Of(place, n);
-  ParallelFor(
-      place, parts.count, Read(Diff(x)), ReadWrite(Diff(blob)),
-      KOKKOS_LAMBDA(std::int64_t part, const T* from, T* sums) {
-        T sum[kTileOnCpu] = {};
-        const std::int64_t first = parts.First(part);
-        const std::int64_t width = parts.Last(part) - first;
-        for (std::int64_t i = 0; i < rows; ++i)
-          for (std::int64_t j = 0; j < width; ++j) sum[j] += from[i * n + first + j];
-        for (std::int64_t j = 0; j < width; ++j) sums[first + j] += sum[j];
-      });
+  ParallelFor(place, parts.count, Read(Diff(x)), ReadWrite(Diff(sums)), AddRowsOf<T>{rows, n, parts});
 }
 
 }  // namespace ferry::detail

@@ -9,6 +9,19 @@
 namespace ferry::detail {
 namespace {
 
+/// to[j] = x[j] + y[j], where `to` may be x.
+template <int kWidth, class T>
+KOKKOS_INLINE_FUNCTION void AddRun(const T* x, const T* y, T* to) {
+  T sum[kWidth] = {};
+  for (int w = 0; w < kWidth; ++w) sum[w] = x[w] + y[w];
+  for (int w = 0; w < kWidth; ++w) to[w] = sum[w];
+}
+template <class T>
+KOKKOS_INLINE_FUNCTION void AddRange(std::int64_t first, std::int64_t last, const T* x, const T* y, T* to) {
+  for (; first + kRun <= last; first += kRun) AddRun<kRun>(x + first, y + first, to + first);
+  for (; first < last; ++first) to[first] = x[first] + y[first];
+}
+
 /// y(m) = W(index(m)) + b: rows of a table, by their numbers.
 ///
 /// Parameters: embed_param { num_output: required, input_dim: required, bias_term: true, weight_filler:
@@ -74,13 +87,10 @@ class EmbedLayer : public Layer<T> {
         KOKKOS_LAMBDA(std::int64_t at, const T* index, const T* table, const T* add, T* y) {
           const std::int64_t m = at / parts.count;
           const std::int64_t row = labels.Class(index[m]);
+          const std::int64_t first = parts.First(at % parts.count);
           const std::int64_t last = parts.Last(at % parts.count);
-          for (std::int64_t j = parts.First(at % parts.count); j < last; ++j) {
-            if (row < 0)
-              y[m * n + j] = kNan<T>;
-            else
-              y[m * n + j] = has_bias ? table[row * n + j] + add[j] : table[row * n + j];
-          }
+          if (row >= 0 && has_bias) return AddRange(first, last, table + row * n, add, y + m * n);
+          for (std::int64_t j = first; j < last; ++j) y[m * n + j] = row < 0 ? kNan<T> : table[row * n + j];
         });
   }
 
@@ -101,7 +111,7 @@ class EmbedLayer : public Layer<T> {
             for (std::int64_t m = 0; m < count; ++m) {
               const std::int64_t row = labels.Class(index[m]);
               if (row < 0) continue;
-              for (std::int64_t j = first; j < last; ++j) table[row * n + j] += dy[m * n + j];
+              AddRange(first, last, table + row * n, dy + m * n, table + row * n);
             }
           });
     }

@@ -8,6 +8,29 @@
 namespace ferry::detail {
 namespace {
 
+/// From so many weights on, which no cache holds, one row of a bottom is multiplied by DotOfRow: BLAS first
+/// copies the weights, which takes several times as long as to read them once.
+inline constexpr std::int64_t kManyWeights = std::int64_t{1} << 20U;
+
+/// y(row) = w(row) x + bias(row), of k elements; no bias: null.
+template <class T>
+struct DotOfRow {
+  std::int64_t k;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, const T* w, const T* x, const T* bias,
+                                         T* y) const {
+    w += row * k;
+    T lane[kRun] = {};
+    std::int64_t j = 0;
+    for (; j + kRun <= k; j += kRun)
+      for (int l = 0; l < kRun; ++l) lane[l] += w[j + l] * x[j + l];
+    for (; j < k; ++j) lane[0] += w[j] * x[j];
+    T sum = bias != nullptr ? bias[row] : T(0);
+    for (int l = 0; l < kRun; ++l) sum += lane[l];
+    y[row] = sum;
+  }
+};
+
 /// y = x W^T + b, for each of the m rows that the dims before the axis make up.
 ///
 /// Parameters: inner_product_param { num_output: required, bias_term: true, weight_filler: constant 0,
@@ -60,24 +83,24 @@ class InnerProductLayer : public Layer<T> {
   }
 
  protected:
-  /// The bias goes first, so that Gemm adds to it: one pass over the top less.
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
+    const Blob<T>& weight = *this->blobs_[0];
     const bool has_bias = this->blobs_.size() > 1;
-    if (has_bias)
-      ParallelFor(
-          place, {m_, n_}, Read(*this->blobs_[1], {n_}), Overwrite(*top[0], {m_, n_}),
-          KOKKOS_LAMBDA(std::int64_t m, std::int64_t n, View<const T, 1> bias, View<T, 2> y) {
-            y(m, n) = bias(n);
-          });
-    Gemm(place, Transpose::kNo, Weights(Transpose::kYes), m_, n_, k_, 1, *bottom[0], *this->blobs_[0],
-         has_bias ? 1 : 0, *top[0]);
+    if (place.side() == Side::kCpu && m_ == 1 && !IsTransposed() && n_ * k_ >= kManyWeights) {
+      ParallelFor(place, n_, Read(weight), Read(*bottom[0]), Read(has_bias ? *this->blobs_[1] : none_),
+                  Overwrite(*top[0]), DotOfRow<T>{k_});
+      return;
+    }
+    if (has_bias) Spread(place, *this->blobs_[1], *top[0]);  // Gemm adds to it: one pass over the top less
+    Gemm(place, Transpose::kNo, IsTransposed() ? Transpose::kNo : Transpose::kYes, m_, n_, k_, 1, *bottom[0],
+         weight, has_bias ? 1 : 0, *top[0]);
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
     Blob<T>& weight = *this->blobs_[0];
     if (this->param_propagate_down(0)) {
-      if (this->layer_param().inner_product_param().transpose())
+      if (IsTransposed())
         Gemm(place, Transpose::kYes, Transpose::kNo, k_, n_, m_, 1, *bottom[0], Diff(*top[0]), 1,
              Diff(weight));
       else
@@ -87,17 +110,19 @@ class InnerProductLayer : public Layer<T> {
     if (this->blobs_.size() > 1 && this->param_propagate_down(1))
       AddRows(place, m_, n_, *top[0], *this->blobs_[1]);
     if (propagate_down[0])
-      Gemm(place, Transpose::kNo, Weights(Transpose::kNo), m_, k_, n_, 1, Diff(*top[0]), weight, 0,
-           Diff(*bottom[0]));
+      Gemm(place, Transpose::kNo, IsTransposed() ? Transpose::kYes : Transpose::kNo, m_, k_, n_, 1,
+           Diff(*top[0]), weight, 0, Diff(*bottom[0]));
   }
 
  private:
-  /// How a product takes the weights that takes those of shape num_output x k so.
-  Transpose Weights(Transpose plain) const {
-    if (!this->layer_param().inner_product_param().transpose()) return plain;
-    return plain == Transpose::kYes ? Transpose::kNo : Transpose::kYes;
+  bool IsTransposed() const { return this->layer_param().inner_product_param().transpose(); }
+  void Spread(const Place& place, const Blob<T>& bias, Blob<T>& top) const {
+    ParallelFor(
+        place, {m_, n_}, Read(bias, {n_}), Overwrite(top, {m_, n_}),
+        KOKKOS_LAMBDA(std::int64_t m, std::int64_t n, View<const T, 1> b, View<T, 2> y) { y(m, n) = b(n); });
   }
 
+  const Blob<T> none_;  ///< in place of a bias
   std::int64_t m_ = 0;
   std::int64_t n_ = 0;
   std::int64_t k_ = 0;

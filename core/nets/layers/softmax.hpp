@@ -12,8 +12,6 @@
 /// The mathematics of Softmax, for the layer of that name and for losses that begin with it.
 namespace ferry::detail {
 
-inline constexpr int kLanesOfRow = 16;  ///< how many elements of one row are worked on at once
-
 /// x may be y.
 template <class T>
 struct SoftmaxRow {
@@ -22,14 +20,14 @@ struct SoftmaxRow {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, const T* x, T* y) const {
     x += row * channels;
     y += row * channels;
-    T lane[kLanesOfRow] = {};
-    for (int l = 0; l < kLanesOfRow; ++l) lane[l] = x[0];
+    T lane[kRun] = {};
+    for (int l = 0; l < kRun; ++l) lane[l] = x[0];
     std::int64_t c = 0;
-    for (; c + kLanesOfRow <= channels; c += kLanesOfRow)
-      for (int l = 0; l < kLanesOfRow; ++l) lane[l] = lane[l] < x[c + l] ? x[c + l] : lane[l];
+    for (; c + kRun <= channels; c += kRun)
+      for (int l = 0; l < kRun; ++l) lane[l] = lane[l] < x[c + l] ? x[c + l] : lane[l];
     for (; c < channels; ++c) lane[0] = lane[0] < x[c] ? x[c] : lane[0];
     T most = lane[0];
-    for (int l = 1; l < kLanesOfRow; ++l) most = most < lane[l] ? lane[l] : most;
+    for (int l = 1; l < kRun; ++l) most = most < lane[l] ? lane[l] : most;
     T sum = 0;
     for (c = 0; c < channels; ++c) {
       const T e = std::exp(x[c] - most);
@@ -37,36 +35,37 @@ struct SoftmaxRow {
       sum += e;
     }
     const T factor = T(1) / sum;
-    for (c = 0; c < channels; ++c) y[c] *= factor;
+    for (c = 0; c + kRun <= channels; c += kRun)
+      for (int l = 0; l < kRun; ++l) y[c + l] *= factor;
+    for (; c < channels; ++c) y[c] *= factor;
   }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, T* y) const { (*this)(row, y, y); }
 };
 
-template <class T, int kWidth>
-struct SoftmaxTile {
-  Tiles<kWidth> tiles;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t tile, const T* x, T* y) const {
-    x += tiles.First(tile);
-    y += tiles.First(tile);
-    const int width = tiles.Width(tile);
-    const std::int64_t end = tiles.channels * tiles.inner;
+/// `step` is from one element of a column to the next, `end` from the first to behind the last.
+template <class T>
+struct SoftmaxColumns {
+  template <int kWidth>
+  KOKKOS_INLINE_FUNCTION static void Run(std::int64_t step, std::int64_t end, const T* x, T* y) {
     T most[kWidth] = {};
     T sum[kWidth] = {};
-    for (int w = 0; w < width; ++w) most[w] = x[w];
-    for (std::int64_t c = tiles.inner; c < end; c += tiles.inner)
-      for (int w = 0; w < width; ++w) most[w] = most[w] < x[c + w] ? x[c + w] : most[w];
-    for (std::int64_t c = 0; c < end; c += tiles.inner)
-      for (int w = 0; w < width; ++w) {
+    for (int w = 0; w < kWidth; ++w) most[w] = x[w];
+    for (std::int64_t c = step; c < end; c += step)
+      for (int w = 0; w < kWidth; ++w) most[w] = most[w] < x[c + w] ? x[c + w] : most[w];
+    for (std::int64_t c = 0; c < end; c += step)
+      for (int w = 0; w < kWidth; ++w) {
         const T e = std::exp(x[c + w] - most[w]);
         y[c + w] = e;
         sum[w] += e;
       }
-    for (int w = 0; w < width; ++w) sum[w] = T(1) / sum[w];
-    for (std::int64_t c = 0; c < end; c += tiles.inner)
-      for (int w = 0; w < width; ++w) y[c + w] *= sum[w];
+    for (int w = 0; w < kWidth; ++w) sum[w] = T(1) / sum[w];
+    for (std::int64_t c = 0; c < end; c += step)
+      for (int w = 0; w < kWidth; ++w) y[c + w] *= sum[w];
   }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t tile, T* y) const { (*this)(tile, y, y); }
+  template <int kWidth>
+  KOKKOS_INLINE_FUNCTION static void Run(std::int64_t step, std::int64_t end, T* y) {
+    Run<kWidth>(step, end, y, y);
+  }
 };
 
 /// dy may be dx.
@@ -78,38 +77,41 @@ struct SoftmaxGradientRow {
     y += row * channels;
     dy += row * channels;
     dx += row * channels;
-    T lane[kLanesOfRow] = {};
+    T lane[kRun] = {};
     std::int64_t c = 0;
-    for (; c + kLanesOfRow <= channels; c += kLanesOfRow)
-      for (int l = 0; l < kLanesOfRow; ++l) lane[l] += y[c + l] * dy[c + l];
+    for (; c + kRun <= channels; c += kRun)
+      for (int l = 0; l < kRun; ++l) lane[l] += y[c + l] * dy[c + l];
     for (; c < channels; ++c) lane[0] += y[c] * dy[c];
     T dot = 0;
-    for (int l = 0; l < kLanesOfRow; ++l) dot += lane[l];
-    for (c = 0; c < channels; ++c) dx[c] = (dy[c] - dot) * y[c];
+    for (int l = 0; l < kRun; ++l) dot += lane[l];
+    for (c = 0; c + kRun <= channels; c += kRun) {
+      for (int l = 0; l < kRun; ++l) lane[l] = (dy[c + l] - dot) * y[c + l];
+      for (int l = 0; l < kRun; ++l) dx[c + l] = lane[l];
+    }
+    for (; c < channels; ++c) dx[c] = (dy[c] - dot) * y[c];
   }
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, const T* y, T* dx) const {
     (*this)(row, y, dx, dx);
   }
 };
 
-template <class T, int kWidth>
-struct SoftmaxGradientTile {
-  Tiles<kWidth> tiles;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t tile, const T* y, const T* dy, T* dx) const {
-    y += tiles.First(tile);
-    dy += tiles.First(tile);
-    dx += tiles.First(tile);
-    const int width = tiles.Width(tile);
-    const std::int64_t end = tiles.channels * tiles.inner;
+template <class T>
+struct SoftmaxGradientColumns {
+  template <int kWidth>
+  KOKKOS_INLINE_FUNCTION static void Run(std::int64_t step, std::int64_t end, const T* y, const T* dy,
+                                         T* dx) {
     T dot[kWidth] = {};
-    for (std::int64_t c = 0; c < end; c += tiles.inner)
-      for (int w = 0; w < width; ++w) dot[w] += y[c + w] * dy[c + w];
-    for (std::int64_t c = 0; c < end; c += tiles.inner)
-      for (int w = 0; w < width; ++w) dx[c + w] = (dy[c + w] - dot[w]) * y[c + w];
+    T out[kWidth] = {};
+    for (std::int64_t c = 0; c < end; c += step)
+      for (int w = 0; w < kWidth; ++w) dot[w] += y[c + w] * dy[c + w];
+    for (std::int64_t c = 0; c < end; c += step) {
+      for (int w = 0; w < kWidth; ++w) out[w] = (dy[c + w] - dot[w]) * y[c + w];
+      for (int w = 0; w < kWidth; ++w) dx[c + w] = out[w];
+    }
   }
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t tile, const T* y, T* dx) const {
-    (*this)(tile, y, dx, dx);
+  template <int kWidth>
+  KOKKOS_INLINE_FUNCTION static void Run(std::int64_t step, std::int64_t end, const T* y, T* dx) {
+    Run<kWidth>(step, end, y, dx, dx);
   }
 };
 
@@ -117,9 +119,7 @@ struct SoftmaxGradientTile {
 template <class T>
 void SoftmaxForward(const Place& place, const Columns& columns, Blob<T>& x, Blob<T>& y) {
   const auto run = [&](const auto&... operands) {
-    ForColumns(place, columns, SoftmaxRow<T>{columns.channels},
-               SoftmaxTile<T, kTileOnCpu>{Tiles<kTileOnCpu>(columns)}, SoftmaxTile<T, 1>{Tiles<1>(columns)},
-               operands...);
+    ForColumns<SoftmaxColumns<T>>(place, columns, SoftmaxRow<T>{columns.channels}, operands...);
   };
   if (&x == &y)
     run(ReadWrite(y));
@@ -131,9 +131,8 @@ void SoftmaxForward(const Place& place, const Columns& columns, Blob<T>& x, Blob
 template <class T>
 void SoftmaxBackward(const Place& place, const Columns& columns, Blob<T>& y, Blob<T>& x) {
   const auto run = [&](const auto&... operands) {
-    ForColumns(place, columns, SoftmaxGradientRow<T>{columns.channels},
-               SoftmaxGradientTile<T, kTileOnCpu>{Tiles<kTileOnCpu>(columns)},
-               SoftmaxGradientTile<T, 1>{Tiles<1>(columns)}, operands...);
+    ForColumns<SoftmaxGradientColumns<T>>(place, columns, SoftmaxGradientRow<T>{columns.channels},
+                                          operands...);
   };
   if (&x == &y)
     run(Read(y), ReadWrite(Diff(x)));
