@@ -193,7 +193,7 @@ inline const std::vector<GradientRow>& WeightRows() {
        {0, 2}},
       {"RNN",
        "recurrent_param { num_output: 2 expose_hidden: true }",
-       {{{2, 2, 2}}, {{2, 2}, List({1, 1, 1, 1})}, {{1, 2, 2}}},
+       {{{2, 2, 2}}, {{2, 2}, List({1})}, {{1, 2, 2}}},
        {0},
        {.tops = 2, .wrong = "the diff of the exposed state is ignored"}},
       {"LSTM", "recurrent_param { num_output: 2 }", {{{3, 2, 2}}, {{3, 2}, List({0, 0, 1, 1, 1, 0})}}, {0}},
