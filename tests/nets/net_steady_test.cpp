@@ -63,10 +63,12 @@ std::string Loss(const std::string& type, const std::string& more = "") {
   return BetweenMatrices(
       "layer { name: 'it' type: '" + type + "' bottom: 'first' bottom: 'label' top: 'it' " + more + " }", "");
 }
-std::string TwoBottoms(const std::string& type, const std::string& more = "") {
+std::string OfTwo(const std::string& type, const std::string& more) {
   return Input("x", "4 5") + Product("first", "x", 6) + Product("second", "x", 6) +
-         "layer { name: 'it' type: '" + type + "' bottom: 'first' bottom: 'second' top: 'it' " + more + " }" +
-         Product("last", "it", 2, "loss_weight: 1");
+         "layer { name: 'it' type: '" + type + "' bottom: 'first' bottom: 'second' top: 'it' " + more + " }";
+}
+std::string TwoBottoms(const std::string& type, const std::string& more = "") {
+  return OfTwo(type, more) + Product("last", "it", 2, "loss_weight: 1");
 }
 
 struct Row {
@@ -92,7 +94,7 @@ std::vector<Row> Rows() {
   rows.push_back({"Pooling", Between("Pooling", "pooling_param { pool: AVE kernel_size: 2 }")});
   rows.push_back({"Pooling", Between("Pooling", "pooling_param { pool: STOCHASTIC kernel_size: 2 }")});
   rows.push_back({"LRN", Between("LRN", "lrn_param { norm_region: WITHIN_CHANNEL }")});
-  rows.push_back({"Reduction", Between("Reduction", "reduction_param { axis: 1 }")});
+  rows.push_back({"Reduction", Between("Reduction", "reduction_param { axis: 2 }")});
   rows.push_back({"Reshape", Between("Reshape", "reshape_param { shape { dim: 0 dim: -1 } }")});
   rows.push_back({"SPP", Between("SPP", "spp_param { pyramid_height: 2 }")});
   rows.push_back({"Slice", Between("Slice")});
@@ -102,7 +104,7 @@ std::vector<Row> Rows() {
   for (const char* operation : {"PROD", "SUM", "MAX"})
     rows.push_back(
         {"Eltwise", TwoBottoms("Eltwise", "eltwise_param { operation: " + std::string(operation) + " }")});
-  rows.push_back({"EuclideanLoss", TwoBottoms("EuclideanLoss", "loss_weight: 1")});
+  rows.push_back({"EuclideanLoss", OfTwo("EuclideanLoss", "loss_weight: 1")});
   for (const char* type : {"HingeLoss", "MultinomialLogisticLoss", "SoftmaxWithLoss"})
     rows.push_back({type, Loss(type)});
   return rows;

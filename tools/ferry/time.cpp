@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "ferry/statistics_device.hpp"
 #include "model.hpp"
 #include "verbs.hpp"
 

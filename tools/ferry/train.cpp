@@ -6,6 +6,7 @@
 #include <iostream>
 #include <optional>
 
+#include "ferry/log.hpp"
 #include "loss_files.hpp"
 #include "model.hpp"
 #include "verbs.hpp"
