@@ -147,20 +147,7 @@ class AccuracyLayer : public Layer<T> {
       if (asked) this->Fail("its bottoms are to get a gradient, and have none");
   }
 
- private:
-  void Judge(const Place& place, const Labels& labels, const Blob<T>& x, const Blob<T>& label) {
-    const std::int64_t top_k = this->layer_param().accuracy_param().top_k();
-    if (place.side() != Side::kCpu) {
-      ParallelFor(place, columns_.count(), Read(x), Read(label), Overwrite(verdicts_),
-                  AccuracyTile<T, 1>{columns_, labels, top_k});
-    } else if (columns_.inner == 1) {
-      ParallelFor(place, columns_.outer, Read(x), Read(label), Overwrite(verdicts_),
-                  AccuracyRow<T>{columns_.channels, labels, top_k});
-    } else {
-      const AccuracyTile<T, kTile> tile{columns_, labels, top_k};
-      ParallelFor(place, columns_.outer * tile.PerOuter(), Read(x), Read(label), Overwrite(verdicts_), tile);
-    }
-  }
+ public:  // since nvcc takes no kernel in a private function
   /// Counts integers, so that the order in which threads add them does not matter.
   void EachClass(const Place& place, const Labels& labels, const Blob<T>& label, Blob<T>& shares) {
     Set(place, 0, of_class_);
@@ -178,6 +165,21 @@ class AccuracyLayer : public Layer<T> {
           share[c] =
               counts[2 * c] == 0 ? T(0) : static_cast<T>(counts[2 * c + 1]) / static_cast<T>(counts[2 * c]);
         });
+  }
+
+ private:
+  void Judge(const Place& place, const Labels& labels, const Blob<T>& x, const Blob<T>& label) {
+    const std::int64_t top_k = this->layer_param().accuracy_param().top_k();
+    if (place.side() != Side::kCpu) {
+      ParallelFor(place, columns_.count(), Read(x), Read(label), Overwrite(verdicts_),
+                  AccuracyTile<T, 1>{columns_, labels, top_k});
+    } else if (columns_.inner == 1) {
+      ParallelFor(place, columns_.outer, Read(x), Read(label), Overwrite(verdicts_),
+                  AccuracyRow<T>{columns_.channels, labels, top_k});
+    } else {
+      const AccuracyTile<T, kTile> tile{columns_, labels, top_k};
+      ParallelFor(place, columns_.outer * tile.PerOuter(), Read(x), Read(label), Overwrite(verdicts_), tile);
+    }
   }
 
   Columns columns_{};

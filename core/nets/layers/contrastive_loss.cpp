@@ -74,7 +74,7 @@ class ContrastiveLossLayer : public LossLayer<T> {
       if (propagate_down[i]) Gradient(place, factor, *bottom[i], *bottom[1 - i]);
   }
 
- private:
+ public:  // since nvcc takes no kernel in a private function
   void Gradient(const Place& place, const Blob<T>& factor, Blob<T>& of, const Blob<T>& other) {
     const std::int64_t num = of.num();
     const std::int64_t channels = of.channels();
@@ -86,6 +86,7 @@ class ContrastiveLossLayer : public LossLayer<T> {
                       View<T, 2> da) { da(n, c) = scale(0) * weight(n) * (a(n, c) - b(n, c)); });
   }
 
+ private:
   Blob<T> weight_;  ///< by which a pair's difference is multiplied in the gradient
 };
 

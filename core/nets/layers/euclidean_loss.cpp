@@ -44,7 +44,7 @@ class EuclideanLossLayer : public LossLayer<T> {
       if (propagate_down[i]) Gradient(place, factor, *bottom[i], *bottom[1 - i]);
   }
 
- private:
+ public:  // since nvcc takes no kernel in a private function
   static void Gradient(const Place& place, const Blob<T>& factor, Blob<T>& of, const Blob<T>& other) {
     ParallelFor(
         place, of.count(), Read(of), Read(other), Read(factor), Overwrite(Diff(of)),

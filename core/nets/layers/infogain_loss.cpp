@@ -114,8 +114,7 @@ class InfogainLossLayer : public LossLayer<T> {
         });
   }
 
- private:
-  const Blob<T>& Gain(const Blobs& bottom) const { return bottom.size() > 2 ? *bottom[2] : gain_; }
+ public:  // since nvcc takes no kernel in a private function
   void SumRows(const Place& place, const Blob<T>& gain) {
     const std::int64_t classes = columns_.channels;
     ParallelFor(
@@ -126,6 +125,9 @@ class InfogainLossLayer : public LossLayer<T> {
           sums[row] = sum;
         });
   }
+
+ private:
+  const Blob<T>& Gain(const Blobs& bottom) const { return bottom.size() > 2 ? *bottom[2] : gain_; }
 
   Columns columns_{};
   Blob<T> prob_;      ///< what Softmax gives

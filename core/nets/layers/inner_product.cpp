@@ -114,13 +114,15 @@ class InnerProductLayer : public Layer<T> {
            Diff(*top[0]), weight, 0, Diff(*bottom[0]));
   }
 
- private:
-  bool IsTransposed() const { return this->layer_param().inner_product_param().transpose(); }
+ public:  // since nvcc takes no kernel in a private function
   void Spread(const Place& place, const Blob<T>& bias, Blob<T>& top) const {
     ParallelFor(
         place, {m_, n_}, Read(bias, {n_}), Overwrite(top, {m_, n_}),
         KOKKOS_LAMBDA(std::int64_t m, std::int64_t n, View<const T, 1> b, View<T, 2> y) { y(m, n) = b(n); });
   }
+
+ private:
+  bool IsTransposed() const { return this->layer_param().inner_product_param().transpose(); }
 
   const Blob<T> none_;  ///< in place of a bias
   std::int64_t m_ = 0;

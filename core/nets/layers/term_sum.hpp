@@ -85,7 +85,7 @@ class TermSum {
     return scale_;
   }
 
- private:
+ public:  // since nvcc takes no kernel in a private function
   void Finish(const Place& place, std::int64_t blocks, const Divisor& divisor, Blob<T>& result) {
     const Blob<double>* tallies = &lanes_;
     std::int64_t count = blocks * tally::kLanes;
@@ -113,6 +113,7 @@ class TermSum {
         });
   }
 
+ private:
   Blob<double> lanes_, blocks_;
   Blob<T> scale_;  ///< the gradient's factor, and the divisor
 };
