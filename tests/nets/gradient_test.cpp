@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Each layer's gradient against central differences, in double.
+// Each layer's gradient against central differences, in double; and what else holds of each layer.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <list>
 #include <set>
 
+#include "ferry/statistics_device.hpp"
 #include "tests/nets/gradient_rows.hpp"
 #include "tests/nets/layer_case.hpp"
 #include "tests/nets/stubs.hpp"
@@ -68,14 +69,19 @@ class Subject {
       SetDiff(*bottom, std::vector<double>(static_cast<std::size_t>(bottom->count()), 7));
     Forward();
     for (std::size_t i = 0; i < top_.size(); ++i) SetDiff(*top_[i], weights_[i]);
-    std::vector<bool> propagate_down(bottom_.size());
-    for (const std::size_t i : row_.checked) propagate_down[i] = true;
-    layer_->Backward(top_, propagate_down, bottom_);
+    Backward();
     std::vector<std::vector<double>> gradients;
     for (const std::size_t i : row_.checked) gradients.push_back(DiffOf(*bottom_[i]));
     if (row_.options.params)
       for (const auto& param : layer_->blobs()) gradients.push_back(DiffOf(*param));
     return gradients;
+  }
+
+  /// Forward and backward, with all blobs where the pass before left them. Returns whether there is a loss.
+  bool Pass() {
+    layer_->Forward(bottom_, top_);
+    Backward();
+    return row_.options.tops > 0 && layer_->loss(0) != 0;
   }
 
   /// The derivative by each of `inputs`, which are those of a bottom or, if `param` is not null, of it.
@@ -116,6 +122,11 @@ class Subject {
     Restore();
     layer_->set_random_key({1, 2, 3});
     layer_->Forward(bottom_, top_);
+  }
+  void Backward() {
+    std::vector<bool> propagate_down(bottom_.size());
+    for (const std::size_t i : row_.checked) propagate_down[i] = true;
+    layer_->Backward(top_, propagate_down, bottom_);
   }
   double Sum() {
     Forward();
@@ -175,6 +186,25 @@ TEST_CASE("Each layer's gradient is the derivative, where Caffe's is", "[gradien
       const World world(where);
       CHECK_NOTHROW(CheckRow(row, world.place()));
     }
+  }
+}
+
+TEST_CASE("In steady state a layer on a device allocates nothing, and copies nothing except a loss",
+          "[gradient]") {
+  for (const GradientRow& row : Rows()) {
+    if (IsStub(row.type)) continue;
+    if (row.type == "Filter" || row.type == "BatchReindex") continue;  // the host reads which items they take
+    INFO(row.type << " { " << row.text << " }" << (row.options.in_place ? " in place" : ""));
+    const World world("sim stream");
+    Subject subject(row, world.place());
+    subject.Gradients();
+    for (int i = 0; i < 2; ++i) subject.Pass();
+    const Statistics before = GetStatistics(world.device());
+    const bool loss = subject.Pass();
+    const Statistics used = GetStatistics(world.device()) - before;
+    CHECK(used.allocations.count == 0);
+    CHECK(used.host_to_device.count == 0);
+    CHECK(used.device_to_host.bytes <= (loss ? 2 * sizeof(double) : 0));
   }
 }
 
