@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ferry/layers.pb.h"
+#include "ferry/net.pb.h"
 
 /// Which layers have which gradients.
 namespace ferry::nets_test {

@@ -21,7 +21,7 @@ Result Train(const std::string& where) {
     FillBatch(net, iteration);
     net.ClearParamDiffs();
     loss = static_cast<double>(net.ForwardBackward());
-    for (Blob<float>* param : net.learnable_params()) Scale(world.place(), 0.01, Diff(*param));
+    for (Blob<float>* param : net.learnable_params()) Scale(world.place(), 0.01F, Diff(*param));
     net.Update();
   }
   Result result{loss, {}, {}};

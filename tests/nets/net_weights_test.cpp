@@ -110,7 +110,7 @@ TEST_CASE("Another number of parameters is refused, and then none is copied") {
 
 TEST_CASE("A message without its elements is refused, and then none is copied") {
   NetParameter param;
-  const Net<double>(NetOf(kText)).ToProto(&param);
+  Net<double>(NetOf(kText)).ToProto(&param);
   param.mutable_layer(3)->mutable_blobs(1)->mutable_double_data()->RemoveLast();
   Net<double> net(NetOf(kText));
   const auto before = AllOf(net);
