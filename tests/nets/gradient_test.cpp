@@ -9,7 +9,6 @@
 #include "ferry/statistics_device.hpp"
 #include "tests/nets/gradient_rows.hpp"
 #include "tests/nets/layer_case.hpp"
-#include "tests/nets/stubs.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -179,7 +178,6 @@ void CheckRow(const GradientRow& row, const Place& place) {
 
 TEST_CASE("Each layer's gradient is the derivative, where Caffe's is", "[gradient]") {
   for (const GradientRow& row : Rows()) {
-    if (IsStub(row.type)) continue;
     for (const char* const where : {"host cpu", "sim stream"}) {
       INFO(row.type << " { " << row.text << " }" << (row.options.in_place ? " in place" : "") << " at "
                     << where);
@@ -192,7 +190,6 @@ TEST_CASE("Each layer's gradient is the derivative, where Caffe's is", "[gradien
 TEST_CASE("In steady state a layer on a device allocates nothing, and copies nothing except a loss",
           "[gradient]") {
   for (const GradientRow& row : Rows()) {
-    if (IsStub(row.type)) continue;
     if (row.type == "Filter" || row.type == "BatchReindex") continue;  // the host reads which items they take
     INFO(row.type << " { " << row.text << " }" << (row.options.in_place ? " in place" : ""));
     const World world("sim stream");

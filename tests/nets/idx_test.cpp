@@ -13,7 +13,6 @@
 namespace ferry::nets_test {
 namespace {
 
-
 /// The bytes of a file with elements 0, 1, 2, ...
 std::string IdxOf(const std::vector<int>& dims, std::size_t count, char type = 8) {
   std::string bytes{0, 0, type, static_cast<char>(dims.size())};
@@ -61,7 +60,7 @@ TEST_CASE("Images and labels become a database in their order") {
   for (const auto backend : Backends()) {
     const DataFolder folder;
     const IdxFiles from{folder.Write("images", IdxOf({1201, 2, 3}, 7206)),
-                                folder.Write("labels", IdxOf({1201}, 1201))};
+                        folder.Write("labels", IdxOf({1201}, 1201))};
     CHECK(ConvertIdxToDatabase(from, backend, folder / "db") == 1201);
     detail::RecordReader reader(backend, folder / "db");
     for (const unsigned n : {0U, 7U, 999U, 1000U, 1200U}) {
@@ -83,8 +82,7 @@ TEST_CASE("Images and labels become a database in their order") {
 TEST_CASE("Images and labels become datasets of HDF5, scaled") {
   if (!detail::HasHdf5()) SKIP("a build without HDF5");
   const DataFolder folder;
-  const IdxFiles from{folder.Write("images", IdxOf({2, 3, 1, 2}, 12)),
-                              folder.Write("labels", IdxOf({2}, 2))};
+  const IdxFiles from{folder.Write("images", IdxOf({2, 3, 1, 2}, 12)), folder.Write("labels", IdxOf({2}, 2))};
   CHECK(ConvertIdxToHdf5(from, folder / "out.h5", 0.5F) == 2);
   const auto file = detail::Hdf5File::Open(folder / "out.h5");
   CHECK(file.ShapeOf("data") == Shape{2, 3, 1, 2});

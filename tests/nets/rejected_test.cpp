@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "tests/nets/layer_case.hpp"
-#include "tests/nets/stubs.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -103,7 +102,6 @@ TEMPLATE_TEST_CASE("What Caffe refuses of a layer is refused, in the same call o
   for (const Json& entry : ReadCaffe("layers/rejected.json")) {
     const LayerParameter param =
         LayerOf(entry["layer"], entry["phase"].get<std::string>() == "TRAIN" ? TRAIN : TEST);
-    if (IsStub(param.type())) continue;
     for (const std::string& where : Places()) {
       INFO(param.name() << ", " << param.type() << " at " << where << ": " << entry["why"]);
       const World world(where);
