@@ -11,6 +11,8 @@ made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 
 for source in core/nets/layers/*.cpp; do
+  public=include/ferry/nets/$(basename "$source" .cpp)_layer.hpp # of a layer whose class programs use
+  [ -e "$public" ] || public=
   awk -v folder="$made" -v source="$source" '
     # Text in lines of about 128 characters, those after the first one indented. No line begins with an operator, which
     # Markdown would take for an item of a list.
@@ -74,7 +76,7 @@ for source in core/nets/layers/*.cpp; do
       for (i = 1; i <= parts; ++i) printf "- %s\n", wrap("**" label[i] "**: " text[i], "  ") > page
       printf "\nSource: [%s](../../../%s)\n", source, source > page
       print wrap("- [" made "](" made ".md): " text[0], "  ") > (folder "/" made ".item")
-    }' "$source"
+    }' ${public:+"$public"} "$source"
 done
 
 {

@@ -19,8 +19,9 @@ class DataTransformer;
 /// dynamic_cast<MemoryDataLayer<T>*>(net.layer_by_name(name).get()).
 ///
 /// Parameters: memory_data_param { batch_size, channels, height, width }; transform_param, for
-/// AddDatumVector. Tops: 2: batch_size x channels x height x width, and batch_size x 1 x 1 x 1. Caffe: the
-/// tops are the program's own arrays, where here they are copies.
+/// AddDatumVector.
+/// Tops: 2: batch_size x channels x height x width, and batch_size.
+/// Caffe: the tops are the program's own arrays, where here they are copies.
 template <class T>
 class MemoryDataLayer : public Layer<T> {
  public:
