@@ -13,7 +13,8 @@
   X(BNLL)                                                                                                   \
   X(BatchNorm)                                                                                              \
   X(BatchReindex)                                                                                           \
-  X(Bias) X(Clip) X(Concat) X(ContrastiveLoss) X(Convolution) X(Crop) X(Data) X(Deconvolution) X(Dropout)   \
+  X(Bias)                                                                                                   \
+  X(Clip) X(Concat) X(ContrastiveLoss) X(Convolution) X(Crop) X(Data) X(Deconvolution) X(Dropout)           \
       X(DummyData) X(ELU) X(Eltwise) X(Embed) X(EuclideanLoss) X(Exp) X(Filter) X(Flatten) X(HDF5Data)      \
           X(HDF5Output) X(HingeLoss) X(Im2col) X(ImageData) X(InfogainLoss) X(InnerProduct) X(Input) X(LRN) \
               X(LSTM) X(LSTMUnit) X(Log) X(MVN) X(MemoryData) X(MultinomialLogisticLoss) X(PReLU)           \
