@@ -73,6 +73,10 @@ auto AsNetError(const F& work) {
   }
 }
 
+std::string CannotWrite(const std::filesystem::path& file) {
+  return file.string() + " cannot be written as HDF5";
+}
+
 void WriteAll(int to, std::span<const char> bytes, const std::string& where) {
   while (!bytes.empty()) {
     const ssize_t wrote = ::write(to, bytes.data(), bytes.size());
@@ -154,13 +158,13 @@ Hdf5File Hdf5File::Create(const std::filesystem::path& file) {
   constexpr std::size_t kGrowth = std::size_t{16} << 20U;
   static std::atomic<unsigned> number{0};
   std::unique_ptr<NewFile> written =
-      AsNetError([&] { return std::make_unique<NewFile>(file, file.string()); });
+      AsNetError([&] { return std::make_unique<NewFile>(file, CannotWrite(file)); });
   const Entered entered;
   const Handle in_memory(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(in_memory.get(), kGrowth, 0);
   const std::string name = "ferry-" + std::to_string(++number);
   const hid_t id = H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, in_memory.get());
-  if (id < 0) throw NetError(file.string() + " cannot be written as HDF5" + Reason());
+  if (id < 0) throw NetError(CannotWrite(file) + Reason());
   return Hdf5File(std::make_unique<State>(file, std::move(written), id));
 }
 
@@ -286,7 +290,7 @@ void Hdf5File::Close() {
   }
   if (state_->written == nullptr) return;
   AsNetError([&] {
-    WriteAll(state_->written->descriptor(), bytes, state_->file.string());
+    WriteAll(state_->written->descriptor(), bytes, CannotWrite(state_->file));
     state_->written->Commit();
   });
   state_->written.reset();
