@@ -93,16 +93,19 @@ TEST_CASE("Another number of parameters is refused, and then none is copied") {
   const TempFolder folder;
   for (const auto& [name, way] : kWays) {
     INFO(name);
-    const std::string unbiased = "inner_product_param { bias_term: false }";
-    const Net<double> from(
-        NetOf(Input("x", "4 3") + Product("a", "x", 2) + Product("b/c", "a", 5, unbiased)));
+    const auto unbiased = [](const std::string& layer, int outputs) {
+      return LayerText(
+          "InnerProduct", layer, layer == "a" ? "x" : "a", layer,
+          "inner_product_param { bias_term: false num_output: " + std::to_string(outputs) + " }");
+    };
+    const Net<double> from(NetOf(Input("x", "4 3") + Product("a", "x", 2) + unbiased("b/c", 5)));
     Net<double> to(NetOf(kText));
     const auto before = AllOf(to);
     CHECK_THAT(
         ErrorOf([&] { way(from, to, folder / "net"); }),
         ContainsSubstring("Incompatible number of blobs for layer 'b/c': the source has 1, this net 2"));
     CHECK(AllOf(to) == before);
-    Net<double> fewer(NetOf(Input("x", "4 3") + Product("a", "x", 2, unbiased)));
+    Net<double> fewer(NetOf(Input("x", "4 3") + unbiased("a", 2)));
     CHECK_THAT(ErrorOf([&] { way(Net<double>(NetOf(kText)), fewer, folder / "net"); }),
                ContainsSubstring("Incompatible number of blobs for layer 'a': the source has 2, this net 1"));
   }
