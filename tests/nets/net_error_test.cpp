@@ -38,7 +38,7 @@ class ThrowingLayer : public Layer<T> {
     if (name.find(where) == std::string::npos) return;
     if (where == "reshape" && armed == nullptr) return;
     if (name.ends_with("own")) this->Fail("own words");
-    if (name.ends_with("shape")) throw ShapeError("no such shape");
+    if (name.ends_with("dims")) throw ShapeError("no such shape");
     if (name.ends_with("memory")) throw std::bad_alloc();
     if (name.ends_with("int")) throw 5;  // NOLINT(hicpp-exception-baseclass)
     throw std::out_of_range("text");
@@ -171,9 +171,9 @@ TEST_CASE("What a layer throws says which layer it was, with the first error nes
     CHECK(ErrorOf([&] { net.Forward(); }) == "layer 'forward' (Throwing): text");
   }
   SECTION("in Backward") {
-    Net<double> net(NetOf(net_of("backward shape")));
+    Net<double> net(NetOf(net_of("backward dims")));
     net.Forward();
-    CHECK(ErrorOf([&] { net.Backward(); }) == "layer 'backward shape' (Throwing): no such shape");
+    CHECK(ErrorOf([&] { net.Backward(); }) == "layer 'backward dims' (Throwing): no such shape");
   }
   SECTION("in Reshape") {
     Throwing::armed = nullptr;

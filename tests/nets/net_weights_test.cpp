@@ -89,23 +89,23 @@ TEST_CASE("Weights of another shape are refused with both shapes, and then none 
   }
 }
 
-std::string Unbiased(const std::string& name, const std::string& bottom, int outputs) {
-  return LayerText("InnerProduct", name, bottom, name,
-                   "inner_product_param { bias_term: false num_output: " + std::to_string(outputs) + " }");
-}
-
 TEST_CASE("Another number of parameters is refused, and then none is copied") {
   const TempFolder folder;
   for (const auto& [name, way] : kWays) {
     INFO(name);
-    const Net<double> from(NetOf(Input("x", "4 3") + Product("a", "x", 2) + Unbiased("b/c", "a", 5)));
+    const auto unbiased = [](const std::string& layer, int outputs) {
+      return LayerText(
+          "InnerProduct", layer, layer == "a" ? "x" : "a", layer,
+          "inner_product_param { bias_term: false num_output: " + std::to_string(outputs) + " }");
+    };
+    const Net<double> from(NetOf(Input("x", "4 3") + Product("a", "x", 2) + unbiased("b/c", 5)));
     Net<double> to(NetOf(kText));
     const auto before = AllOf(to);
     CHECK_THAT(
         ErrorOf([&] { way(from, to, folder / "net"); }),
         ContainsSubstring("Incompatible number of blobs for layer 'b/c': the source has 1, this net 2"));
     CHECK(AllOf(to) == before);
-    Net<double> fewer(NetOf(Input("x", "4 3") + Unbiased("a", "x", 2)));
+    Net<double> fewer(NetOf(Input("x", "4 3") + unbiased("a", 2)));
     CHECK_THAT(ErrorOf([&] { way(Net<double>(NetOf(kText)), fewer, folder / "net"); }),
                ContainsSubstring("Incompatible number of blobs for layer 'a': the source has 2, this net 1"));
   }
@@ -222,8 +222,9 @@ TEST_CASE("A file that is no net is refused by its name") {
   text.Close();
   CHECK_THAT(ErrorOf([&] { net.CopyTrainedLayersFrom(folder / "text.h5"); }),
              ContainsSubstring("'data/a/0' holds text; it must hold numbers"));
-  CHECK_THAT(ErrorOf([&] { net.ToHDF5(folder / "no folder" / "net.h5"); }),
-             ContainsSubstring("net.h5: cannot create"));
+  CHECK(ErrorOf([&] {
+          net.ToHDF5(folder / "no folder" / "net.h5");
+        }).find("net.h5 cannot be written as HDF5") != std::string::npos);
 }
 
 }  // namespace
