@@ -88,7 +88,7 @@ TEST_CASE("HDF5Data shuffles files and rows anew for each epoch, and has each ro
     CHECK(std::set<int>(order.begin(), order.end()).size() == 10);
     // The rows of a file stay together.
     for (const auto& [first, last] : {std::pair(0, 3), std::pair(5, 9)}) {
-      const auto in_file = [&](int row) { return row >= first && row <= last; };
+      const auto in_file = [low = first, high = last](int row) { return row >= low && row <= high; };
       const auto begin = std::find_if(order.begin(), order.end(), in_file);
       CHECK(std::all_of(begin, begin + (last - first + 1), in_file));
     }

@@ -16,8 +16,8 @@ LayerParameter MemoryOf(int batch, const std::string& more = "") {
 }
 
 template <class T>
-struct Run : DataLayerRun<T> {
-  Run(const LayerParameter& param, const Place& place) : DataLayerRun<T>(param, place, 2) {}
+struct MemoryRun : DataLayerRun<T> {
+  MemoryRun(const LayerParameter& param, const Place& place) : DataLayerRun<T>(param, place, 2) {}
   MemoryDataLayer<T>& memory() { return dynamic_cast<MemoryDataLayer<T>&>(this->layer()); }
   /// The labels of the next batch, whose data are right.
   std::vector<T> Labels() {
@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("MemoryData gives the caller's arrays batch by batch, again a
                    double) {
   for (const std::string& where : DataPlaces()) {
     const World world(where);
-    Run<TestType> run(MemoryOf(2), world.place());
+    MemoryRun<TestType> run(MemoryOf(2), world.place());
     CHECK(run.top(0).shape() == Shape{2, 1, 2, 3});
     Items<TestType> items(6);
     run.memory().Reset(items.data.data(), items.labels.data(), 6);
@@ -64,7 +64,7 @@ TEMPLATE_TEST_CASE("MemoryData gives the caller's arrays batch by batch, again a
 
 TEST_CASE("MemoryData goes on where a restored run stopped") {
   const World world("host cpu");
-  Run<float> run(MemoryOf(2), world.place());
+  MemoryRun<float> run(MemoryOf(2), world.place());
   Items<float> items(10);
   run.layer().set_random_key({1, 1, 0});
   run.memory().Reset(items.data.data(), items.labels.data(), 10);
@@ -102,7 +102,7 @@ TEST_CASE("AddDatumVector transforms, and waits until what was added is consumed
 
 TEST_CASE("MemoryData that cannot be is an error that names what is wrong") {
   const World world("host cpu");
-  Run<float> run(MemoryOf(2), world.place());
+  MemoryRun<float> run(MemoryOf(2), world.place());
   Items<float> items(6);
   CheckFails([&] { run.Forward(); }, {"layer 'in' (MemoryData)", "no data yet", "Reset"});
   CheckFails([&] { run.memory().Reset(items.data.data(), items.labels.data(), 5); },
@@ -119,7 +119,7 @@ TEST_CASE("MemoryData that cannot be is an error that names what is wrong") {
   CheckFails([&] { run.Forward(); }, {"batch of 4 from item 4", "6 items"});
   LayerParameter no_width = MemoryOf(2);
   no_width.mutable_memory_data_param()->clear_width();
-  CheckFails([&] { Run<float>(no_width, world.place()); }, {"width 0", "1 or more"});
+  CheckFails([&] { MemoryRun<float>(no_width, world.place()); }, {"width 0", "1 or more"});
 }
 
 }  // namespace

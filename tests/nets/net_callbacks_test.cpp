@@ -35,8 +35,9 @@ namespace {
 
 REGISTER_LAYER_CLASS(Key);
 
-const std::string kText = "force_backward: true " + Input("x", "2") + LayerText("ReLU", "r", "x", "y") +
-                          LayerText("ReLU", "s", "y", "z", "loss_weight: 1");
+const std::string kThreeLayers = "force_backward: true " + Input("x", "2") +
+                                 LayerText("ReLU", "r", "x", "y") +
+                                 LayerText("ReLU", "s", "y", "z", "loss_weight: 1");
 
 class Recorder : public Net<double>::Callback {
  public:
@@ -51,7 +52,7 @@ class Recorder : public Net<double>::Callback {
 };
 
 TEST_CASE("Callbacks are told each layer before and after it has run, in the order they were added") {
-  Net<double> net(NetOf(kText));
+  Net<double> net(NetOf(kThreeLayers));
   std::string calls;
   Recorder before(calls, "<");
   Recorder after(calls, ">");
@@ -77,7 +78,7 @@ TEST_CASE("Callbacks backward are told layers that need no gradient, too") {
 }
 
 TEST_CASE("A callback sees a layer's top before it has run, and after") {
-  Net<double> net(NetOf(kText));
+  Net<double> net(NetOf(kThreeLayers));
   Fill(*net.blob_by_name("x"), 3);
   std::vector<double> seen;
   const auto look = [&](int layer) {
@@ -90,7 +91,7 @@ TEST_CASE("A callback sees a layer's top before it has run, and after") {
 }
 
 TEST_CASE("What a callback throws ends the pass as it is") {
-  Net<double> net(NetOf(kText));
+  Net<double> net(NetOf(kThreeLayers));
   net.add_after_forward([](int layer) {
     if (layer == 1) throw std::domain_error("stop");
   });
@@ -98,7 +99,7 @@ TEST_CASE("What a callback throws ends the pass as it is") {
 }
 
 TEST_CASE("No callback is no callback") {
-  Net<double> net(NetOf(kText));
+  Net<double> net(NetOf(kThreeLayers));
   CHECK_THROWS_AS(net.add_before_forward(static_cast<Net<double>::Callback*>(nullptr)),
                   std::invalid_argument);
   CHECK_THROWS_AS(net.add_after_backward(Net<double>::LayerCallback()), std::invalid_argument);

@@ -49,8 +49,9 @@ const std::pair<const char*, Way> kWays[] = {
 
 TEST_CASE("Weights go from a net to another by way of a message, a binary file and HDF5") {
   const TempFolder folder;
-  for (const auto& [name, way] : kWays) {
+  for (const auto& [name, copy] : kWays) {
     INFO(name);
+    const auto& way = copy;  // a name that lambdas may capture
     const Net<double> from(NetOf(kText));
     Net<double> to(NetOf(kText + Product("more", "b/c", 2)));
     const auto more = DataOf(*to.params()[4]);
@@ -62,8 +63,9 @@ TEST_CASE("Weights go from a net to another by way of a message, a binary file a
 
 TEST_CASE("Layers that the net has not are ignored, and the log says so") {
   const TempFolder folder;
-  for (const auto& [name, way] : kWays) {
+  for (const auto& [name, copy] : kWays) {
     INFO(name);
+    const auto& way = copy;  // a name that lambdas may capture
     const Net<double> from(NetOf(kText));
     Net<double> to(NetOf(Input("x", "4 3") + Product("a", "x", 2)));
     const LogLines log;
@@ -75,8 +77,9 @@ TEST_CASE("Layers that the net has not are ignored, and the log says so") {
 
 TEST_CASE("Weights of another shape are refused with both shapes, and then none is copied") {
   const TempFolder folder;
-  for (const auto& [name, way] : kWays) {
+  for (const auto& [name, copy] : kWays) {
     INFO(name);
+    const auto& way = copy;  // a name that lambdas may capture
     const Net<double> from(NetOf(Input("x", "4 3") + Product("a", "x", 2) + Product("b/c", "a", 6)));
     Net<double> to(NetOf(kText));
     const auto before = AllOf(to);
@@ -91,8 +94,9 @@ TEST_CASE("Weights of another shape are refused with both shapes, and then none 
 
 TEST_CASE("Another number of parameters is refused, and then none is copied") {
   const TempFolder folder;
-  for (const auto& [name, way] : kWays) {
+  for (const auto& [name, copy] : kWays) {
     INFO(name);
+    const auto& way = copy;  // a name that lambdas may capture
     const auto unbiased = [](const std::string& layer, int outputs) {
       return LayerText(
           "InnerProduct", layer, layer == "a" ? "x" : "a", layer,

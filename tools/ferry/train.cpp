@@ -20,7 +20,7 @@ SolverAction::Enum ActionOf(const std::string& effect) {
 }
 
 /// "1:02:03"
-std::string Clock(double seconds) {
+std::string HoursMinutesSeconds(double seconds) {
   const auto all = static_cast<long>(seconds);
   char text[32];
   std::snprintf(text, sizeof text, "%ld:%02ld:%02ld", all / 3600, all / 60 % 60, all % 60);
@@ -42,7 +42,8 @@ class Progress {
     std::fprintf(stderr, "%siteration %d of %d, loss %.5g, rate %.4g", terminal_ ? "\r\033[K" : "",
                  at.iteration, last_, at.loss, at.rate);
     if (each > 0 && images_ > 0) std::fprintf(stderr, ", %.0f images/s", static_cast<double>(images_) / each);
-    if (each > 0) std::fprintf(stderr, ", %s left", Clock(each * (last_ - at.iteration)).c_str());
+    if (each > 0)
+      std::fprintf(stderr, ", %s left", HoursMinutesSeconds(each * (last_ - at.iteration)).c_str());
     std::fputs(terminal_ ? "" : "\n", stderr);
     open_ = terminal_;
   }

@@ -18,7 +18,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-constexpr std::pair<V1LayerParameter::LayerType, const char*> kTypes[] = {
+constexpr std::pair<V1LayerParameter::LayerType, const char*> kTypeNames[] = {
     {V1LayerParameter::NONE, ""},
     {V1LayerParameter::ABSVAL, "AbsVal"},
     {V1LayerParameter::ACCURACY, "Accuracy"},
@@ -128,9 +128,9 @@ bool UpgradeV1(NetParameter* net) {
 }  // namespace detail
 
 const char* UpgradeV1LayerType(V1LayerParameter::LayerType type) {
-  const auto* const found = std::find_if(std::begin(kTypes), std::end(kTypes),
+  const auto* const found = std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
                                          [&](const auto& candidate) { return candidate.first == type; });
-  if (found == std::end(kTypes))
+  if (found == std::end(kTypeNames))
     throw NetError("V1 layer type " + std::to_string(type) + " is none; there are 0 to 39");
   return found->second;
 }
