@@ -21,7 +21,7 @@ struct SoftmaxRow {
     x += row * channels;
     y += row * channels;
     T lane[kRun] = {};
-    for (int l = 0; l < kRun; ++l) lane[l] = x[0];
+    for (T& most_of_lane : lane) most_of_lane = x[0];
     std::int64_t c = 0;
     for (; c + kRun <= channels; c += kRun)
       for (int l = 0; l < kRun; ++l) lane[l] = lane[l] < x[c + l] ? x[c + l] : lane[l];
@@ -83,7 +83,7 @@ struct SoftmaxGradientRow {
       for (int l = 0; l < kRun; ++l) lane[l] += y[c + l] * dy[c + l];
     for (; c < channels; ++c) lane[0] += y[c] * dy[c];
     T dot = 0;
-    for (int l = 0; l < kRun; ++l) dot += lane[l];
+    for (const T sum : lane) dot += sum;
     for (c = 0; c + kRun <= channels; c += kRun) {
       for (int l = 0; l < kRun; ++l) lane[l] = (dy[c + l] - dot) * y[c + l];
       for (int l = 0; l < kRun; ++l) dx[c + l] = lane[l];

@@ -85,7 +85,7 @@ class TermSum {
     return scale_;
   }
 
- public:  // since nvcc takes no kernel in a private function
+  // Public, since nvcc takes no kernel in a private function.
   void Finish(const Place& place, std::int64_t blocks, const Divisor& divisor, Blob<T>& result) {
     const Blob<double>* tallies = &lanes_;
     std::int64_t count = blocks * tally::kLanes;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -17,9 +18,8 @@ bool Reaches(const NetParameter& net, int from, int to) {
       for (const std::string& bottom : layer.bottom())
         if (reached.contains(bottom)) reached.insert(layer.top().begin(), layer.top().end());
   }
-  for (const std::string& top : net.layer(to).top())
-    if (reached.contains(top)) return true;
-  return false;
+  const auto& tops = net.layer(to).top();
+  return std::any_of(tops.begin(), tops.end(), [&](const std::string& top) { return reached.contains(top); });
 }
 
 /// Why nobody has made that bottom yet.

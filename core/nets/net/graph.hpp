@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ferry/nets/net.hpp"
@@ -34,7 +35,7 @@ struct StorageGroup {
 /// What a Net has. Layers, blobs and parameters are known by their indices.
 template <class T>
 struct NetGraph {
-  explicit NetGraph(const Place& at) : place(at) {}
+  explicit NetGraph(Place at) : place(std::move(at)) {}
 
   std::string name;
   Phase phase = TEST;

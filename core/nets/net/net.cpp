@@ -135,7 +135,7 @@ bool Net<T>::has_blob(const std::string& blob_name) const {
   return graph_->blob_index.contains(blob_name);
 }
 template <class T>
-const std::shared_ptr<Blob<T>> Net<T>::blob_by_name(const std::string& blob_name) const {
+std::shared_ptr<Blob<T>> Net<T>::blob_by_name(const std::string& blob_name) const {
   return Find(graph_->blobs, graph_->blob_index, "blob", blob_name);
 }
 template <class T>
@@ -143,7 +143,7 @@ bool Net<T>::has_layer(const std::string& layer_name) const {
   return graph_->layer_index.contains(layer_name);
 }
 template <class T>
-const std::shared_ptr<Layer<T>> Net<T>::layer_by_name(const std::string& layer_name) const {
+std::shared_ptr<Layer<T>> Net<T>::layer_by_name(const std::string& layer_name) const {
   return Find(graph_->layers, graph_->layer_index, "layer", layer_name);
 }
 

@@ -94,7 +94,8 @@ std::string Trimmed(const std::string& text) {
 }  // namespace
 
 template <class T>
-Solver<T>::Solver(const SolverParameter& param, const Place& place) : param_(param) {
+Solver<T>::Solver(const SolverParameter& param, const Place& place)  // NOLINT(modernize-pass-by-value)
+    : param_(param) {
   Init(place);
 }
 

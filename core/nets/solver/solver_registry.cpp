@@ -32,6 +32,7 @@ class Registry {
   std::vector<std::string> Types() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::string> types;
+    types.reserve(creators_.size());
     for (const auto& [type, creator] : creators_) types.push_back(type);
     return types;
   }

@@ -22,7 +22,7 @@ struct MaxPoolLanes {
     const PoolAxis::Span rows = sizes.h.WindowAt(row - plane * sizes.h.pooled);
     const Source<T> source{x, x + sizes.planes * sizes.Plane()};
     const T* const image = x + plane * sizes.Plane();
-    Lanes<Position, kLanes> steps{};
+    Lanes<Position, kLanes> steps{};  // NOLINT(misc-const-correctness): of several lanes it changes
     if constexpr (kLanes > 1)
       for (int lane = 0; lane < kLanes; ++lane) steps[lane] = static_cast<Position>(lane * stride);
     for (std::int64_t first = begin; first < end; first += kLanes) {

@@ -125,13 +125,13 @@ class Net {
   void CopyTrainedLayersFrom(const std::filesystem::path& file);
   void CopyTrainedLayersFromBinaryProto(const std::filesystem::path& file);  ///< @overload
   /// A parameter that shares another's storage may be missing in the file. Throws in a build without HDF5.
-  void CopyTrainedLayersFromHDF5(const std::filesystem::path& file);
+  void CopyTrainedLayersFromHDF5(const std::filesystem::path& path);
   ///@}
   /// The layers as they run here, with their parameters, and no inputs or state.
   void ToProto(NetParameter* param, bool write_diff = false) const;
   /// The parameters as data/<layer>/<number>, one that is shared once, and with `write_diff` all gradients as
   /// diff/<layer>/<number>. The file appears whole or not at all. Throws in a build without HDF5.
-  void ToHDF5(const std::filesystem::path& file, bool write_diff = false) const;
+  void ToHDF5(const std::filesystem::path& path, bool write_diff = false) const;
 
   const std::string& name() const;
   Phase phase() const;
@@ -173,10 +173,10 @@ class Net {
   const std::vector<int>& output_blob_indices() const;
   bool has_blob(const std::string& blob_name) const;
   /// Null, with a warning, where there is none.
-  const std::shared_ptr<Blob<T>> blob_by_name(const std::string& blob_name) const;
+  std::shared_ptr<Blob<T>> blob_by_name(const std::string& blob_name) const;
   bool has_layer(const std::string& layer_name) const;
   /// Null, with a warning, where there is none.
-  const std::shared_ptr<Layer<T>> layer_by_name(const std::string& layer_name) const;
+  std::shared_ptr<Layer<T>> layer_by_name(const std::string& layer_name) const;
   /// Whether each pass logs means of absolute values, at level info, which waits for each layer.
   void set_debug_info(bool value);
   /// Functions that are called for each layer of a pass, in the order in which they were added. A Callback
@@ -200,7 +200,7 @@ class Net {
  private:
   void Init(const NetParameter& param, const Place& place, RandomSeed seed);
   void RequireLayers(const char* call, int first, int last) const;
-  void RunForward(int layer, T& loss);
+  void RunForward(int i, T& loss);
 
   std::unique_ptr<detail::NetGraph<T>> graph_;
 };

@@ -6,7 +6,7 @@
 namespace ferry {
 
 /// What a program asks of a solver that is running.
-namespace SolverAction {
+namespace SolverAction {  // NOLINT(readability-identifier-naming): Caffe's name
 enum Enum {
   NONE = 0,     ///< nothing
   STOP = 1,     ///< end the training after this iteration; snapshot_after_train says whether with a snapshot
