@@ -21,6 +21,7 @@ std::vector<T> ReadAll(const Hdf5File& file, const std::string& dataset) {
 }
 
 TEST_CASE("Arrays of any shape and texts go to HDF5 and back") {
+  NeedHdf5();
   const TempFolder folder;
   Hdf5File out = Hdf5File::Create(folder / "a.h5");
   const std::vector<float> floats{0.1F, 2, 3, 4, 5, 6};
@@ -54,6 +55,7 @@ TEST_CASE("Arrays of any shape and texts go to HDF5 and back") {
 }
 
 TEST_CASE("Numbers are read as the type that is asked for") {
+  NeedHdf5();
   const TempFolder folder;
   Hdf5File out = Hdf5File::Create(folder / "a.h5");
   const std::vector<int> ints{-7, 8};
@@ -68,6 +70,7 @@ TEST_CASE("Numbers are read as the type that is asked for") {
 }
 
 TEST_CASE("What is asked for wrongly is refused with the file and the dataset") {
+  NeedHdf5();
   const TempFolder folder;
   Hdf5File out = Hdf5File::Create(folder / "a.h5");
   const std::vector<int> ints{-7, 8};
@@ -90,6 +93,7 @@ TEST_CASE("What is asked for wrongly is refused with the file and the dataset") 
 }
 
 TEST_CASE("A file appears at Close, and takes the place of the one that was there") {
+  NeedHdf5();
   const TempFolder folder;
   const std::vector<int> one{1};
   const std::vector<int> two{2};
@@ -113,6 +117,7 @@ TEST_CASE("A file appears at Close, and takes the place of the one that was ther
 }
 
 TEST_CASE("A file is known by its first bytes, also behind a block of the user's own") {
+  NeedHdf5();
   const TempFolder folder;
   Hdf5File::Create(folder / "a.h5").Close();
   CHECK(IsHdf5(folder / "a.h5"));
@@ -128,6 +133,7 @@ TEST_CASE("A file is known by its first bytes, also behind a block of the user's
 }
 
 TEST_CASE("A file that was cut is refused") {
+  NeedHdf5();
   const TempFolder folder;
   Hdf5File out = Hdf5File::Create(folder / "a.h5");
   const std::vector<int> ints(100000);
@@ -135,6 +141,14 @@ TEST_CASE("A file that was cut is refused") {
   out.Close();
   std::filesystem::resize_file(folder / "a.h5", 100000);
   CHECK_THAT(ErrorOf([&] { Hdf5File::Open(folder / "a.h5"); }), ContainsSubstring("truncated"));
+}
+
+TEST_CASE("A build without HDF5 says how to get it") {
+  if (detail::HasHdf5()) SKIP("this build has HDF5");
+  CHECK_THAT(ErrorOf([] { Hdf5File::Open("a.h5"); }), ContainsSubstring("a.h5") &&
+                                                          ContainsSubstring("libhdf5-dev") &&
+                                                          ContainsSubstring("-DFERRY_HDF5=ON"));
+  CHECK_THROWS_AS(Hdf5File::Create("a.h5"), NetError);
 }
 
 }  // namespace

@@ -74,6 +74,7 @@ TEST_CASE("Caffe's models give what they gave in Caffe, blob by blob, at every p
 }
 
 TEST_CASE("A model's net gives the same when its activations are shared, and from HDF5") {
+  NeedHdf5();
   const std::filesystem::path folder = FERRY_CAFFE_DATA;
   if (!std::filesystem::exists(folder / "mtcnn_det1.caffemodel")) SKIP("no " << folder.string());
   const TempFolder temp;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/nets/hdf5/hdf5_file.hpp"
 #include "ferry/log.hpp"
 #include "ferry/nets/layer_registry.hpp"
 #include "ferry/nets/net.hpp"
@@ -126,6 +127,11 @@ class LogLines {
   const LogLevel level_ = log_level();
   std::vector<std::string> lines_;
 };
+
+/// Skips a test in a build without HDF5.
+inline void NeedHdf5() {
+  if (!detail::HasHdf5()) SKIP("this build has no HDF5");
+}
 
 /// A folder of its own, gone at the end.
 class TempFolder {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What stands for hdf5_file.cpp in a build without libhdf5.
+#include <utility>
+
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "ferry/nets/error.hpp"
 
