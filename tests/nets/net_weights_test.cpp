@@ -54,7 +54,8 @@ std::span<const std::pair<const char*, Way>> Ways() {
 
 TEST_CASE("Weights go from a net to another by way of a message, a binary file and HDF5") {
   const TempFolder folder;
-  for (const auto& [name, way] : Ways()) {
+  for (const auto& [name, each] : Ways()) {
+    const auto& way = each;  // a name that lambdas may capture
     INFO(name);
     const Net<double> from(NetOf(kText));
     Net<double> to(NetOf(kText + Product("more", "b/c", 2)));
@@ -67,7 +68,8 @@ TEST_CASE("Weights go from a net to another by way of a message, a binary file a
 
 TEST_CASE("Layers that the net has not are ignored, and the log says so") {
   const TempFolder folder;
-  for (const auto& [name, way] : Ways()) {
+  for (const auto& [name, each] : Ways()) {
+    const auto& way = each;  // a name that lambdas may capture
     INFO(name);
     const Net<double> from(NetOf(kText));
     Net<double> to(NetOf(Input("x", "4 3") + Product("a", "x", 2)));
@@ -80,7 +82,8 @@ TEST_CASE("Layers that the net has not are ignored, and the log says so") {
 
 TEST_CASE("Weights of another shape are refused with both shapes, and then none is copied") {
   const TempFolder folder;
-  for (const auto& [name, way] : Ways()) {
+  for (const auto& [name, each] : Ways()) {
+    const auto& way = each;  // a name that lambdas may capture
     INFO(name);
     const Net<double> from(NetOf(Input("x", "4 3") + Product("a", "x", 2) + Product("b/c", "a", 6)));
     Net<double> to(NetOf(kText));
@@ -96,7 +99,8 @@ TEST_CASE("Weights of another shape are refused with both shapes, and then none 
 
 TEST_CASE("Another number of parameters is refused, and then none is copied") {
   const TempFolder folder;
-  for (const auto& [name, way] : Ways()) {
+  for (const auto& [name, each] : Ways()) {
+    const auto& way = each;  // a name that lambdas may capture
     INFO(name);
     const auto unbiased = [](const std::string& layer, int outputs) {
       return LayerText(
