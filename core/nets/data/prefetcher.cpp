@@ -30,7 +30,7 @@ auto Prefetcher<T>::MakeBatch(const std::vector<Blob<T>*>& tops) -> Batch {
 template <class T>
 Prefetcher<T>::Prefetcher(BatchSource<T>& source, std::size_t ahead, const std::vector<Blob<T>*>& tops,
                           const Place& place)
-    : source_(source), next_{}, wanted_{}, place_(CopyPlace(place)), stopped_(false) {
+    : source_(source), next_{}, wanted_{}, place_(CopyPlace(place)) {
   const std::size_t count = ahead + 2;
   free_.reserve(count);
   full_.reserve(count);

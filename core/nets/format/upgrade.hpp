@@ -18,6 +18,6 @@ bool UpgradeV1(NetParameter* net);
 
 /// With the shapes given by input_shape, or as if there were none: a V0 net has none.
 enum class InputShapes { kAsGiven, kNone };
-void RequireInputs(const NetParameter& net, InputShapes shapes);
+void RequireInputs(const NetParameter& net, InputShapes given);
 
 }  // namespace ferry::detail

@@ -136,12 +136,12 @@ bool MoveField(const V0LayerParameter& v0, const FieldDescriptor& field, V1Layer
     return field.name() == candidate.field && (candidate.type.empty() || candidate.type == v0.type());
   });
   if (move == std::end(kMoves)) return false;
-  const FieldDescriptor& param = *v1->GetDescriptor()->FindFieldByName(move->param);
+  const FieldDescriptor& param = *V1LayerParameter::GetDescriptor()->FindFieldByName(move->param);
   if (*move->name == '\0') {
     CopyValue(v0, field, v1, param);
     return true;
   }
-  Message* const message = v1->GetReflection()->MutableMessage(v1, &param);
+  Message* const message = V1LayerParameter::GetReflection()->MutableMessage(v1, &param);
   CopyValue(v0, field, message, *message->GetDescriptor()->FindFieldByName(move->name));
   return true;
 }
@@ -158,7 +158,7 @@ bool IsOfAnyType(int field) {
 /// Fields beside a V0 layer, which has all in it.
 bool WarnOfV1Fields(const V1LayerParameter& connection) {
   std::vector<const FieldDescriptor*> fields;
-  connection.GetReflection()->ListFields(connection, &fields);
+  V1LayerParameter::GetReflection()->ListFields(connection, &fields);
   bool none = true;
   for (const FieldDescriptor* const field : fields) {
     if (field->number() == V1LayerParameter::kLayerFieldNumber) continue;
@@ -186,7 +186,7 @@ bool UpgradeV0Layer(V1LayerParameter* connection) {
     v1.mutable_blobs_lr()->Swap(v0.mutable_blobs_lr());
     v1.mutable_weight_decay()->Swap(v0.mutable_weight_decay());
     std::vector<const FieldDescriptor*> fields;
-    v0.GetReflection()->ListFields(v0, &fields);
+    V0LayerParameter::GetReflection()->ListFields(v0, &fields);
     for (const FieldDescriptor* const field : fields) {
       if (IsOfAnyType(field->number()) || MoveField(v0, *field, &v1)) continue;
       all = false;

@@ -80,14 +80,14 @@ void MoveParams(const V1LayerParameter& v1, LayerParameter* v2) {
 /// convolution_param and its like have the same names and messages in both forms.
 void MoveMessages(V1LayerParameter* v1, LayerParameter* v2) {
   std::vector<const FieldDescriptor*> fields;
-  v1->GetReflection()->ListFields(*v1, &fields);
+  V1LayerParameter::GetReflection()->ListFields(*v1, &fields);
   for (const FieldDescriptor* const field : fields) {
     if (field->is_repeated() || field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE ||
         field->number() == V1LayerParameter::kLayerFieldNumber)
       continue;
-    const FieldDescriptor* const into = v2->GetDescriptor()->FindFieldByName(field->name());
-    Message* const from = v1->GetReflection()->MutableMessage(v1, field);
-    from->GetReflection()->Swap(from, v2->GetReflection()->MutableMessage(v2, into));
+    const FieldDescriptor* const into = LayerParameter::GetDescriptor()->FindFieldByName(field->name());
+    Message* const from = V1LayerParameter::GetReflection()->MutableMessage(v1, field);
+    from->GetReflection()->Swap(from, LayerParameter::GetReflection()->MutableMessage(v2, into));
   }
 }
 

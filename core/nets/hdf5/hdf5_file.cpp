@@ -161,7 +161,7 @@ Hdf5File Hdf5File::Create(const std::filesystem::path& file) {
       AsNetError([&] { return std::make_unique<NewFile>(file, CannotWrite(file)); });
   const Entered entered;
   const Handle in_memory(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_fapl_core(in_memory.get(), kGrowth, 0);
+  H5Pset_fapl_core(in_memory.get(), kGrowth, false);
   const std::string name = "ferry-" + std::to_string(++number);
   const hid_t id = H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, in_memory.get());
   if (id < 0) throw NetError(CannotWrite(file) + Reason());

@@ -37,7 +37,7 @@ struct AccuracyRow {
       for (; c + kRun <= channels; c += kRun)
         for (int l = 0; l < kRun; ++l) lane[l] += x[c + l] >= own ? 1 : 0;
       for (; c < channels; ++c) lane[0] += x[c] >= own ? 1 : 0;
-      for (int l = 0; l < kRun; ++l) rank += lane[l];
+      for (const auto part : lane) rank += part;
     }
     verdict[row] = Verdict<T>(cls, rank, top_k);
   }

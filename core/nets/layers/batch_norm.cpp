@@ -132,7 +132,7 @@ void BatchNormLayer<T>::ComputeStatistics(const Place& place, const Blob<T>& bot
   sum_.Sum(
       place,
       KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* x, const T* mean) {
-        const double difference = static_cast<double>(x[i] - mean[c]);
+        const auto difference = static_cast<double>(x[i] - mean[c]);
         return Terms<1>{{difference * difference}};
       },
       Read(bottom), Read(mean_));

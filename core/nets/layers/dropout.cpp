@@ -52,7 +52,8 @@ class DropoutLayer : public NeuronLayer<T> {
   const char* type() const override { return "Dropout"; }
   void LayerSetUp(const Blobs& /*bottom*/, const Blobs& /*top*/) override {
     const float ratio = Ratio();
-    if (!(ratio >= 0 && ratio < 1))
+    const bool possible = ratio >= 0 && ratio < 1;  // and a number
+    if (!possible)
       this->Fail("dropout_ratio is " + std::to_string(ratio) + "; it is 0 or more, and less than 1");
   }
 

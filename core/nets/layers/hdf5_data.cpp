@@ -75,6 +75,7 @@ class Hdf5Source final : public BatchSource<T> {
     std::vector<Shape> shapes;
     for (const std::string& name : names_) {
       const Shape shape = file.ShapeOf(name);
+      // NOLINTNEXTLINE(performance-inefficient-string-concatenation): a dataset at a time
       const std::string what = path + ", dataset '" + name + "': has shape " + shape.ToString();
       if (shape.empty() || shape.count() == 0)
         throw NetError(what + "; it must have an axis of rows, and elements");

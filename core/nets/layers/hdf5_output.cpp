@@ -61,7 +61,7 @@ class HDF5OutputLayer final : public Layer<T> {
  private:
   const std::string& File() const { return this->layer_param().hdf5_output_param().file_name(); }
   void Write(const char* dataset, const Blob<T>& blob) {
-    file_->Write(dataset, {blob.num(), blob.channels(), blob.height(), blob.width()}, blob.cpu_data());
+    file_.value().Write(dataset, {blob.num(), blob.channels(), blob.height(), blob.width()}, blob.cpu_data());
   }
 
   std::optional<Hdf5File> file_;  ///< until it is written

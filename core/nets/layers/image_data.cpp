@@ -37,6 +37,7 @@ std::vector<LabelledFile> ReadImageList(const std::string& source) {
     const char* const begin = line.data() + (blank == std::string::npos ? 0 : blank + 1);
     const auto [after, error] = std::from_chars(begin, end, label);
     if (blank == std::string::npos || blank == 0 || error != std::errc{} || after != end)
+      // NOLINTNEXTLINE(performance-inefficient-string-concatenation): once
       throw NetError(source + ":" + std::to_string(number) + ": '" + line +
                      "' does not end in a label; a line is a file, a blank and a whole number");
     line.resize(blank);

@@ -26,7 +26,7 @@ struct DotOfRow {
       for (int l = 0; l < kRun; ++l) lane[l] += w[j + l] * x[j + l];
     for (; j < k; ++j) lane[0] += w[j] * x[j];
     T sum = bias != nullptr ? bias[row] : T(0);
-    for (int l = 0; l < kRun; ++l) sum += lane[l];
+    for (const T part : lane) sum += part;
     y[row] = sum;
   }
 };

@@ -17,7 +17,7 @@ struct IdxArray {
 
 /// A plain file or one of gzip. Throws NetError with the path for one that is not whole, or not of unsigned
 /// bytes.
-IdxArray ReadIdx(const std::filesystem::path& file);
+IdxArray ReadIdx(const std::filesystem::path& path);
 
 /// What ConvertIdx reads: `images` has the dims (n, height, width) or (n, channels, height, width), and
 /// `labels` n.
