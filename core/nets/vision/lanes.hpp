@@ -27,13 +27,12 @@ using Lanes = typename LanesOf<T, kLanes>::Type;
 template <class T>
 using PositionOf = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
 
-/// How many lanes code for the host has. nvcc does not know vectors.
+/// How many lanes code for the host has: one where Kokkos has a GPU, whose compiler need not know vectors.
 template <class T>
-#ifdef __CUDACC__
-inline constexpr int kHostLanes = 1;
-#else
-inline constexpr int kHostLanes = static_cast<int>(32 / sizeof(T));
-#endif
+inline constexpr int kHostLanes =
+    std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace>
+        ? static_cast<int>(32 / sizeof(T))
+        : 1;
 
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto LaneOf(const V& lanes, int lane) {

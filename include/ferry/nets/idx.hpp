@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ferry/data.pb.h"
+#include "ferry/detail/language.hpp"
 
 namespace ferry {
 

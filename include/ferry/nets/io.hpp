@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ferry/data.pb.h"
+#include "ferry/detail/language.hpp"
 
 namespace ferry {
 

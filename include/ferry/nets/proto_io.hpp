@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "ferry/detail/language.hpp"
 #include "ferry/net.pb.h"
 #include "ferry/solver.pb.h"
 

@@ -3,6 +3,8 @@
 
 #include <functional>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry {
 
 /// What a program asks of a solver that is running.

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "ferry/detail/language.hpp"
 #include "ferry/net.pb.h"
 #include "ferry/solver.pb.h"
 
