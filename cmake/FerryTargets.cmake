@@ -22,7 +22,6 @@ function(ferry_add_library component)
   add_library(ferry::${component} ALIAS ${target})
   ferry_compile_options(${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${component} VERSION ${PROJECT_VERSION}
-                                             UNITY_BUILD ${FERRY_UNITY} UNITY_BUILD_BATCH_SIZE 16
                                              SOVERSION ${PROJECT_VERSION_MAJOR} POSITION_INDEPENDENT_CODE ON
                                              INSTALL_RPATH $<IF:$<PLATFORM_ID:Darwin>,@loader_path,$ORIGIN>)
   target_include_directories(
