@@ -124,7 +124,7 @@ class InnerProductLayer : public Layer<T> {
  private:
   bool IsTransposed() const { return this->layer_param().inner_product_param().transpose(); }
 
-  const Blob<T> none_;  ///< in place of a bias
+  const Blob<T> none_{};  ///< in place of a bias
   std::int64_t m_ = 0;
   std::int64_t n_ = 0;
   std::int64_t k_ = 0;
