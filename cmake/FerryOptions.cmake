@@ -22,16 +22,28 @@ option(FERRY_PROTO "Build ferry::proto, which needs protobuf" ON)
 include(CMakeDependentOption)
 cmake_dependent_option(FERRY_NETS "Build ferry::nets, which needs ferry::kernels and ferry::proto" ON
                        "FERRY_KERNELS;FERRY_PROTO" OFF)
-set(FERRY_ONEDNN AUTO CACHE STRING "Convolve on the host by oneDNN: ON, OFF, or AUTO, where it is found")
-set_property(CACHE FERRY_ONEDNN PROPERTY STRINGS AUTO ON OFF)
+
+# ferry_optional(<NAME> <what for>): FERRY_<NAME>=AUTO uses a library of that name where it is found, ON needs it, and
+# OFF does without.
+function(ferry_optional name what)
+  set(FERRY_${name} AUTO CACHE STRING "${what}: AUTO, ON or OFF")
+  set_property(CACHE FERRY_${name} PROPERTY STRINGS AUTO ON OFF)
+endfunction()
+ferry_optional(ONEDNN "Let ferry::nets convolve on the host by oneDNN")
+ferry_optional(HDF5 "Let ferry::nets read and write HDF5")
+ferry_optional(LMDB "Let ferry::nets read databases of LMDB")
+ferry_optional(LEVELDB "Let ferry::nets read databases of LevelDB")
+ferry_optional(OPENCV "Let ferry::nets read images, by OpenCV")
 
 set(all_programs OFF)
 if(PROJECT_IS_TOP_LEVEL AND FERRY_KERNELS AND FERRY_PROTO)
   set(all_programs ON)
 endif()
 option(FERRY_TESTS "Build the tests" ${all_programs})
+option(FERRY_FUZZ "Build the fuzzers in place of the tests, with Clang" OFF)
 option(FERRY_BENCH "Build the benchmarks" ${all_programs})
 option(FERRY_EXAMPLES "Build the examples" ${all_programs})
+cmake_dependent_option(FERRY_PROGRAM "Build the program ferry, which needs CLI11" "${PROJECT_IS_TOP_LEVEL}" FERRY_NETS OFF)
 foreach(programs TESTS BENCH EXAMPLES)
   if(FERRY_${programs} AND NOT (FERRY_KERNELS AND FERRY_PROTO))
     message(FATAL_ERROR "FERRY_${programs}=ON needs all of Ferry: choose -DFERRY_KERNELS=ON -DFERRY_PROTO=ON, or "
@@ -40,6 +52,7 @@ foreach(programs TESTS BENCH EXAMPLES)
 endforeach()
 option(FERRY_INSTALL "Install the libraries and their packages" ${PROJECT_IS_TOP_LEVEL})
 option(FERRY_WERROR "Treat warnings as errors" OFF)
+option(FERRY_UNITY "Compile the sources of ferry::nets several at a time" OFF)
 option(BUILD_SHARED_LIBS "Build shared libraries" OFF)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

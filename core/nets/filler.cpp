@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "core/nets/philox.hpp"
 #include "ferry/nets/error.hpp"
@@ -18,7 +19,7 @@ using detail::Philox;
 template <class T>
 class CheckedFiller : public Filler<T> {
  public:
-  CheckedFiller(const FillerParameter& param, const RandomKey& key) : param_(param), random_(key) {}
+  CheckedFiller(FillerParameter param, const RandomKey& key) : param_(std::move(param)), random_(key) {}
 
   void Fill(Blob<T>* blob) final {
     if (blob->count() == 0) Fail(*blob, "the blob has no elements; give it a shape without a 0");

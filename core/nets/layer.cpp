@@ -145,6 +145,7 @@ void Layer<T>::set_loss(int top, T value) {
 }
 
 template <class T>
+// NOLINTNEXTLINE(google-default-arguments): as Caffe's
 void Layer<T>::ToProto(LayerParameter* param, bool write_diff) {
   *param = layer_param_;
   for (const auto& blob : blobs_) blob->ToProto(param->add_blobs(), write_diff);

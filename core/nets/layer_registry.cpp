@@ -32,6 +32,7 @@ class Registry {
   std::vector<std::string> Types() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::string> types;
+    types.reserve(creators_.size());
     for (const auto& [type, creator] : creators_) types.push_back(type);
     return types;
   }
@@ -46,6 +47,18 @@ class Registry {
   mutable std::mutex mutex_;
   std::map<std::string, Creator> creators_;
 };
+
+/// The blobs that a layer was made from go to the device on which it will run.
+template <class T>
+void BringTo(Device& device, std::vector<std::shared_ptr<Blob<T>>>& blobs) {
+  for (std::shared_ptr<Blob<T>>& blob : blobs) {
+    if (&blob->device() == &device) continue;
+    auto brought = std::make_shared<Blob<T>>(device);
+    brought->CopyFrom(*blob, BlobPart::kData, WithReshape::kYes);
+    brought->CopyFrom(*blob, BlobPart::kDiff);
+    blob = brought;
+  }
+}
 
 [[noreturn]] void FailType(const LayerParameter& param, const std::vector<std::string>& types) {
   const std::string layer = "layer '" + param.name() + "': type '" + param.type() + "' ";
@@ -72,6 +85,7 @@ std::shared_ptr<Layer<T>> LayerRegistry<T>::CreateLayer(const LayerParameter& pa
   if (creator == nullptr) FailType(param, LayerTypeList());
   std::shared_ptr<Layer<T>> layer = creator(param);
   layer->set_place(place);
+  BringTo(place.device(), layer->blobs());
   return layer;
 }
 

@@ -39,7 +39,11 @@ class Philox {
     return counter;
   }
 
-  /// 64 random bits for each index.
+  /// 128 random bits for each index.
+  KOKKOS_INLINE_FUNCTION Block At(std::uint64_t index) const {
+    return Rounds({{Low(index), High(index), Low(iteration_), High(iteration_)}}, Low(key_), High(key_));
+  }
+  /// 64 of them.
   KOKKOS_INLINE_FUNCTION std::uint64_t Bits(std::uint64_t index) const { return Join(At(index), 0); }
   /// In [0, 1), of 53 bits.
   KOKKOS_INLINE_FUNCTION double Uniform(std::uint64_t index) const { return Fraction(Bits(index)); }
@@ -53,9 +57,6 @@ class Philox {
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION Block At(std::uint64_t index) const {
-    return Rounds({{Low(index), High(index), Low(iteration_), High(iteration_)}}, Low(key_), High(key_));
-  }
   KOKKOS_INLINE_FUNCTION static std::uint64_t Join(const Block& block, int first) {
     return (std::uint64_t{block.word[first + 1]} << 32U) | block.word[first];
   }

@@ -37,12 +37,12 @@ void ThrowSystemError(const std::string& where, const char* what, int error) {
   throw Error(where + ": cannot " + what + ": " + std::generic_category().message(error));
 }
 
-Descriptor::~Descriptor() {
+OpenFile::~OpenFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
 std::string ReadFile(const std::filesystem::path& file, std::size_t most, const std::string& where) {
-  const Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const OpenFile in(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (in.get() < 0 || ::fstat(in.get(), &status) != 0) ThrowSystemError(where, "open", errno);
   // One byte more than there should be, so that the end is seen; a pipe has no size, and grows.
@@ -73,7 +73,7 @@ int NewFile::Create() {
   if (replaces && !S_ISREG(old.st_mode))
     throw Error(where_ + ": cannot write: not a regular file; write to a pipe or a device by a stream");
   // A rename asks for the folder's permission alone; the file's own is asked for like this.
-  if (replaces && Descriptor(::open(target_.c_str(), O_WRONLY | O_CLOEXEC)).get() < 0)
+  if (replaces && OpenFile(::open(target_.c_str(), O_WRONLY | O_CLOEXEC)).get() < 0)
     ThrowSystemError(where_, "write", errno);
   int fd = -1;
   do {

@@ -11,12 +11,12 @@ namespace ferry::detail {
 [[noreturn]] void ThrowSystemError(const std::string& where, const char* what, int error);
 
 /// A file that is open, and closed again.
-class Descriptor {
+class OpenFile {
  public:
-  explicit Descriptor(int fd) noexcept : fd_(fd) {}
-  ~Descriptor();
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  explicit OpenFile(int fd) noexcept : fd_(fd) {}
+  ~OpenFile();
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
   int get() const noexcept { return fd_; }
 
  private:
@@ -42,7 +42,7 @@ class NewFile {
   const std::string where_;
   const std::filesystem::path target_;
   std::filesystem::path written_;  ///< empty once it is in its place
-  Descriptor descriptor_;
+  OpenFile descriptor_;
 };
 
 }  // namespace ferry::detail

@@ -24,6 +24,9 @@ class Scan {
         where_(where) {}
 
   void Message(const Descriptor& type, int end) {
+    if (++depth_ > kDeepest)
+      Fail(in_.CurrentPosition(),
+           "this " + type.name() + " is in more than " + std::to_string(kDeepest) + " messages");
     while (in_.CurrentPosition() < end) {
       const int begin = in_.CurrentPosition();
       std::uint32_t tag = 0;
@@ -31,6 +34,7 @@ class Scan {
         Fail(begin, "no field of a " + type.name() + " begins here");
       Field(type, tag, begin, end);
     }
+    --depth_;
   }
 
  private:
@@ -40,7 +44,10 @@ class Scan {
     const std::string name =
         type.name() + (field != nullptr ? "." + field->name() : " field " + std::to_string(number));
     if (WireFormatLite::GetTagWireType(tag) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
-      if (!WireFormatLite::SkipField(&in_, tag)) Fail(begin, name + " is cut short, or no field at all");
+      const bool is_group = WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_START_GROUP;
+      if (!WireFormatLite::SkipField(&in_, tag))
+        Fail(begin, name + (is_group ? " is a group without an end, or with too many groups in groups"
+                                     : " is cut short, or no field at all"));
       return;
     }
     std::uint64_t length = 0;
@@ -79,7 +86,10 @@ class Scan {
     throw FormatError(where_, static_cast<std::uint64_t>(at), what);
   }
 
+  static constexpr int kDeepest = 100;  // as for the parser
+
   google::protobuf::io::CodedInputStream in_;
+  int depth_ = -1;  ///< how many messages this one is in
   const std::string& where_;
 };
 

@@ -75,6 +75,14 @@ bool Fits(const FieldDescriptor& field, Wire wire) {
   return wire == WireFormatLite::WireTypeForFieldType(type) || (wire == kBytes && field.is_packable());
 }
 
+/// Whether the type has each field: then this is one of its messages, even if another kind is like it so far.
+bool HasAll(const Descriptor& type, const Outline& outline) {
+  return std::all_of(outline.fields().begin(), outline.fields().end(), [&](const auto& field) {
+    const FieldDescriptor* const known = type.FindFieldByNumber(field.first.first);
+    return known != nullptr && Fits(*known, field.first.second);
+  });
+}
+
 /// A field of the type's number must be what the number stands for, and there must be one.
 void RequireFields(const Outline& outline, const Descriptor& type, const std::string& where) {
   const std::string other = ": this is a message of another kind";
@@ -91,19 +99,20 @@ void RequireFields(const Outline& outline, const Descriptor& type, const std::st
     throw FormatError(where, 0, "no field of a " + type.name() + " is here" + other);
 }
 
-[[noreturn]] void Fail(const std::string& name, const Descriptor& type, const std::string& reader,
-                       const std::string& where) {
+[[noreturn]] void FailKind(const std::string& name, const Descriptor& type, const std::string& reader,
+                           const std::string& where) {
   throw FormatError(where, 0, "this is " + name + ", and not a " + type.name() + "; read it " + reader);
 }
 
 }  // namespace
 
 void RequireKind(std::string_view bytes, const Descriptor& type, const std::string& where) {
-  if (bytes.starts_with("\x89HDF\r\n\x1a\n")) Fail("an HDF5 file", type, "by HDF5's own library", where);
+  if (bytes.starts_with("\x89HDF\r\n\x1a\n")) FailKind("an HDF5 file", type, "by HDF5's own library", where);
   const Outline outline(bytes);
   const Kind* const kind = std::find_if(std::begin(kKinds), std::end(kKinds),
                                         [&](const Kind& candidate) { return candidate.is(outline); });
-  if (kind != std::end(kKinds) && kind->type != type.name()) Fail(kind->name, type, kind->reader, where);
+  if (kind != std::end(kKinds) && kind->type != type.name() && !HasAll(type, outline))
+    FailKind(kind->name, type, kind->reader, where);
   RequireFields(outline, type, where);
 }
 

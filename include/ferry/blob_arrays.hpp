@@ -21,26 +21,21 @@ class BlobArrays : public Shaped {
   /// "2 3 (6)"
   std::string shape_string() const { return HasShape() ? shape_.ToString() : "(0)"; }
 
-  /// The element at an index, read on the host. Indices that are missing are 0.
+  /// The element at an index, read on the host. Indices that are missing are 0. An index may be
+  /// any range of integers, or stand in braces.
   ///@{
   T data_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
     return Element(data_, Legacy{{n, c, h, w}}, "Blob::data_at");
   }
-  template <IntegerRange R>
+  template <IntegerRange R = std::initializer_list<std::int64_t>>
   T data_at(const R& index) const {
-    return Element(data_, index, "Blob::data_at");
-  }
-  T data_at(std::initializer_list<std::int64_t> index) const {
     return Element(data_, index, "Blob::data_at");
   }
   T diff_at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
     return Element(diff_, Legacy{{n, c, h, w}}, "Blob::diff_at");
   }
-  template <IntegerRange R>
+  template <IntegerRange R = std::initializer_list<std::int64_t>>
   T diff_at(const R& index) const {
-    return Element(diff_, index, "Blob::diff_at");
-  }
-  T diff_at(std::initializer_list<std::int64_t> index) const {
     return Element(diff_, index, "Blob::diff_at");
   }
   ///@}

@@ -47,13 +47,9 @@ class Shaped {
   std::int64_t offset(std::int64_t n, std::int64_t c = 0, std::int64_t h = 0, std::int64_t w = 0) const {
     return Offset(Legacy{{n, c, h, w}}, detail::Bound::kPastEnd, "Blob::offset");
   }
-  /// Indices that are missing are 0.
-  template <IntegerRange R>
+  /// Indices that are missing are 0. An index may be any range of integers, or stand in braces.
+  template <IntegerRange R = std::initializer_list<std::int64_t>>
   std::int64_t offset(const R& index) const {
-    return Offset(index, detail::Bound::kPastEnd, "Blob::offset");
-  }
-  /// @overload
-  std::int64_t offset(std::initializer_list<std::int64_t> index) const {
     return Offset(index, detail::Bound::kPastEnd, "Blob::offset");
   }
 

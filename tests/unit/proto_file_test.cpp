@@ -151,6 +151,15 @@ TEST_CASE("a pipe is read to its end, though it has no size") {
   CHECK(ReadBlobProto(pipe).SerializeAsString() == bytes);
 }
 
+TEST_CASE("groups in more groups than protobuf reads are an error that says so") {
+  const Folder folder;
+  Put(folder / "blob", "\x08\x01" + std::string(1000, '\x5B') + std::string(1000, '\x5C'));
+  CHECK_THROWS_MATCHES(
+      ReadBlobProto(folder / "blob"), FormatError,
+      MessageMatches(ContainsSubstring(
+          "byte 2: BlobProto field 11 is a group without an end, or with too many groups in groups")));
+}
+
 TEST_CASE("a file that is cut short anywhere is an error with the offset, or fits no shape") {
   const Folder folder;
   BlobProto proto = Proto(300);

@@ -6,16 +6,16 @@
 #include "ferry/nets/layer.hpp"
 
 /// The types of layers, each with a source file of its own in this folder.
-#define FERRY_NETS_LAYERS(X)                                                                                 \
-  X(AbsVal)                                                                                                  \
-  X(Accuracy) X(ArgMax) X(BNLL) X(BatchNorm) X(BatchReindex) X(Bias) X(Clip) X(Concat) X(ContrastiveLoss)    \
-      X(Convolution) X(Crop) X(Data) X(Deconvolution) X(Dropout) X(DummyData) X(ELU) X(Eltwise) X(Embed)     \
-          X(EuclideanLoss) X(Exp) X(Filter) X(Flatten) X(HDF5Data) X(HDF5Output) X(HingeLoss) X(Im2col)      \
-              X(ImageData) X(InfogainLoss) X(InnerProduct) X(Input) X(LRN) X(LSTM) X(LSTMUnit) X(Log) X(MVN) \
-                  X(MemoryData) X(MultinomialLogisticLoss) X(PReLU) X(Parameter) X(Pooling) X(Power) X(RNN)  \
-                      X(ReLU) X(Reduction) X(Reshape) X(SPP) X(Scale) X(Sigmoid) X(SigmoidCrossEntropyLoss)  \
-                          X(Silence) X(Slice) X(Softmax) X(SoftmaxWithLoss) X(Split) X(Swish) X(TanH)        \
-                              X(Threshold) X(Tile)
+// clang-format off
+#define FERRY_NETS_LAYERS(X)                                                                               \
+  X(AbsVal) X(Accuracy) X(ArgMax) X(BNLL) X(BatchNorm) X(BatchReindex) X(Bias) X(Clip) X(Concat)           \
+  X(ContrastiveLoss) X(Convolution) X(Crop) X(Data) X(Deconvolution) X(Dropout) X(DummyData) X(ELU)        \
+  X(Eltwise) X(Embed) X(EuclideanLoss) X(Exp) X(Filter) X(Flatten) X(HDF5Data) X(HDF5Output) X(HingeLoss)  \
+  X(Im2col) X(ImageData) X(InfogainLoss) X(InnerProduct) X(Input) X(LRN) X(LSTM) X(LSTMUnit) X(Log) X(MVN) \
+  X(MemoryData) X(MultinomialLogisticLoss) X(PReLU) X(Parameter) X(Pooling) X(Power) X(RNN) X(ReLU)        \
+  X(Reduction) X(Reshape) X(SPP) X(Scale) X(Sigmoid) X(SigmoidCrossEntropyLoss) X(Silence) X(Slice)        \
+  X(Softmax) X(SoftmaxWithLoss) X(Split) X(Swish) X(TanH) X(Threshold) X(Tile)
+// clang-format on
 
 namespace ferry::detail {
 

@@ -59,7 +59,7 @@ class SPPLayer final : public Layer<T> {
 
   void set_place(const Place& place) override {
     Layer<T>::set_place(place);
-    for (Level& level : levels_) level.pooling->set_place(place);
+    for (const Level& level : levels_) level.pooling->set_place(place);
   }
   void set_random_key(const RandomKey& key) override {
     Layer<T>::set_random_key(key);

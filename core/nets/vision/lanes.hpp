@@ -29,12 +29,10 @@ struct VectorOf<T, 0> {
   using Type = T;
 };
 
-/// How many vectors code for the host goes through at once; nvcc does not know them.
-#ifdef __CUDACC__
-inline constexpr int kHostParts = 0;
-#else
-inline constexpr int kHostParts = 4;
-#endif
+/// How many vectors code for the host goes through at once: none where Kokkos has a GPU, whose compiler need
+/// not know them.
+inline constexpr int kHostParts =
+    std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace> ? 4 : 0;
 
 /// Some vectors. With kParts = 0 one number, for a thread of a GPU.
 template <class T, int kParts>

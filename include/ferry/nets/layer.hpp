@@ -49,6 +49,7 @@ class Layer : public LayerBase {
   void set_loss(int top, T value);
 
   /// The layer's parameter, with its blobs.
+  // NOLINTNEXTLINE(google-default-arguments): as Caffe's
   virtual void ToProto(LayerParameter* param, bool write_diff = false);
 
  protected:

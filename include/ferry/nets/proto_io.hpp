@@ -5,28 +5,43 @@
 
 #include <filesystem>
 
+#include "ferry/detail/language.hpp"
 #include "ferry/net.pb.h"
 #include "ferry/solver.pb.h"
 
 namespace ferry {
 
 /// @name Messages in files
-/// Caffe's functions; where Caffe returns false or aborts, these throw: NetError for a file that cannot be
-/// opened or read as the message, with file, line and column of a text; FormatError for bytes. bool is for
-/// programs that ask, and always true.
+/// Caffe's functions, for any message. Where Caffe returns false or aborts, these throw, so a bool is always
+/// true. A call that throws leaves the message, and the file, as they were.
+///
+/// NetError is for a file that cannot be opened or written, for 2 GiB and more, for a text that is no such
+/// message (with line and column) and for a required field that is missing. FormatError is for bytes that
+/// are no such message, with the byte.
 ///@{
+
+/// A field that the message does not have is an error.
 bool ReadProtoFromTextFile(const std::filesystem::path& file, google::protobuf::Message* proto);
+/// The same.
 void ReadProtoFromTextFileOrDie(const std::filesystem::path& file, google::protobuf::Message* proto);
+/// Leaves out fields that the message does not have: a warning names them.
 void WriteProtoToTextFile(const google::protobuf::Message& proto, const std::filesystem::path& file);
+/// Keeps fields that the message does not have: a warning names them. A file without a byte is an error.
 bool ReadProtoFromBinaryFile(const std::filesystem::path& file, google::protobuf::Message* proto);
+/// The same.
 void ReadProtoFromBinaryFileOrDie(const std::filesystem::path& file, google::protobuf::Message* proto);
+/// Throws NetError for a message without a field, too, as that would be a file without a byte.
 void WriteProtoToBinaryFile(const google::protobuf::Message& proto, const std::filesystem::path& file);
 ///@}
 
-/// The same, and then UpgradeNetAsNeeded or UpgradeSolverAsNeeded.
+/// @name Nets and solvers in files
+/// They are read as above, and then upgraded. What UpgradeNetAsNeeded and UpgradeSolverAsNeeded throw, these
+/// throw, too.
 ///@{
 void ReadNetParamsFromTextFileOrDie(const std::filesystem::path& file, NetParameter* param);
 void ReadNetParamsFromBinaryFileOrDie(const std::filesystem::path& file, NetParameter* param);
+/// A solver without a snapshot_prefix gets the file's path without its extension; one whose prefix is a
+/// folder gets the file's name in that folder.
 void ReadSolverParamsFromTextFileOrDie(const std::filesystem::path& file, SolverParameter* param);
 ///@}
 

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry {
 
 /// What a net's random numbers come from. Two nets of one seed draw the same numbers at every place.

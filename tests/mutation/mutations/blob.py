@@ -81,7 +81,7 @@ MUTATIONS = [
     # Files.
     (FILE, "if (links == kMostLinks)", "if (false)", "links that lead to each other are followed for ever"),
     (FILE, "target = target.parent_path() / led;", "target = led;", "a link is looked for in the wrong folder"),
-    (FILE, "if (replaces && Descriptor(", "if (false && Descriptor(", "a file that may not be written is replaced"),
+    (FILE, "if (replaces && OpenFile(", "if (false && OpenFile(", "a file that may not be written is replaced"),
 
     # Other kinds.
     (PROTO, "if (!message.unknown_fields().empty()) detail::RequireKind(bytes, type, where);", "",

@@ -105,7 +105,7 @@ Step::Step(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias)
 
 std::int64_t Step::Reserve(std::size_t bytes) {
   const std::int64_t at = scratch_;
-  const std::int64_t floats = static_cast<std::int64_t>((bytes + sizeof(float) - 1) / sizeof(float));
+  const auto floats = static_cast<std::int64_t>((bytes + sizeof(float) - 1) / sizeof(float));
   scratch_ += (floats + kAlignment - 1) / kAlignment * kAlignment;
   return at;
 }
@@ -126,15 +126,14 @@ void Step::Set(Argument& argument, const memory::desc& plain, const memory::desc
   argument.reorder = dnnl::reorder(dnnl::reorder::primitive_desc(Engine(), from, Engine(), to, attributes));
 }
 
-memory Step::Own(const Argument& argument, float* user, float* scratch) const {
+memory Step::Own(const Argument& argument, float* user, float* scratch) {
   return {argument.own, Engine(), argument.copied ? scratch + argument.offset : user};
 }
 
-void Step::Copy(const dnnl::stream& stream, const Argument& argument, Way way, float* user,
-                float* scratch) const {
+void Step::Copy(const dnnl::stream& stream, const Argument& argument, Way way, float* user, float* scratch) {
   if (!argument.copied) return;
   memory plain(argument.plain, Engine(), user), own(argument.own, Engine(), scratch + argument.offset);
-  dnnl::stream on = stream;
+  dnnl::stream on = stream;  // NOLINT: execute takes one that may change
   if (way == Way::kIn)
     argument.reorder.execute(on, plain, own);
   else

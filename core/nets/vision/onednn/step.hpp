@@ -45,8 +45,9 @@ class Step {
                                      std::int64_t images);
   void Set(Argument& argument, const dnnl::memory::desc& plain, const dnnl::memory::desc& own, Way way);
   std::int64_t Reserve(std::size_t bytes);
-  dnnl::memory Own(const Argument& argument, float* user, float* scratch) const;
-  void Copy(const dnnl::stream& stream, const Argument& argument, Way way, float* user, float* scratch) const;
+  static dnnl::memory Own(const Argument& argument, float* user, float* scratch);
+  static void Copy(const dnnl::stream& stream, const Argument& argument, Way way, float* user,
+                   float* scratch);
 
   Kind kind_;
   std::int64_t images_ = 0, at_once_ = 1, image_count_ = 0, map_count_ = 0, bias_count_ = 0;

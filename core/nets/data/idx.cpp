@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/nets/idx.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/nets/data/database.hpp"
+#include "core/nets/hdf5/hdf5_file.hpp"
+#include "ferry/nets/error.hpp"
+#include "ferry/shape.hpp"
+
+namespace ferry {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void Fail(const fs::path& file, const std::string& what) {
+  throw NetError(file.string() + ": " + what);
+}
+
+/// The whole file; zlib passes on what is not gzip's.
+std::vector<std::uint8_t> ReadUnpacked(const fs::path& path) {
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (file == nullptr) Fail(path, "cannot be opened");
+  std::vector<std::uint8_t> bytes;
+  constexpr unsigned kStep = 1 << 20;
+  for (int read = 1; read > 0;) {
+    const std::size_t old = bytes.size();
+    bytes.resize(old + kStep);
+    read = gzread(file.get(), bytes.data() + old, kStep);
+    bytes.resize(old + static_cast<std::size_t>(std::max(read, 0)));
+  }
+  int error = Z_OK;
+  const char* const text = gzerror(file.get(), &error);
+  if (error != Z_OK) Fail(path, "is cut short or corrupt: " + std::string(text));
+  return bytes;
+}
+
+struct Labelled {
+  IdxArray images, labels;
+  Shape shape;  ///< n, channels, height, width
+};
+
+Labelled Read(const IdxFiles& from) {
+  Labelled read{ReadIdx(from.images), ReadIdx(from.labels), {}};
+  const auto& dims = read.images.dims;
+  if (dims.size() != 3 && dims.size() != 4)
+    Fail(from.images, "has " + std::to_string(dims.size()) +
+                          " dims; images have 3 (n, height, width) or 4 (n, channels, height, width)");
+  if (read.labels.dims.size() != 1 || read.labels.dims[0] != dims[0])
+    Fail(from.labels, "has the dims " + Shape(read.labels.dims).ToString() + "; labels for the " +
+                          std::to_string(dims[0]) + " images of " + from.images.string() +
+                          " have one dim of as many");
+  read.shape = dims.size() == 4 ? Shape(dims) : Shape{dims[0], 1, dims[1], dims[2]};
+  if (read.shape.count() == 0) Fail(from.images, "has no elements: its dims are " + read.shape.ToString());
+  return read;
+}
+
+}  // namespace
+
+IdxArray ReadIdx(const fs::path& path) {
+  const std::vector<std::uint8_t> file = ReadUnpacked(path);
+  constexpr std::uint8_t kUnsignedByte = 0x08;
+  if (file.size() < 4 || file[0] != 0 || file[1] != 0 || file[2] != kUnsignedByte)
+    Fail(path, "does not begin as an IDX file of unsigned bytes (00 00 08)");
+  const std::size_t header = 4 + std::size_t{4} * file[3];
+  if (file.size() < header) Fail(path, "ends within its header");
+  IdxArray array;
+  std::size_t count = 1;
+  const std::size_t there = file.size() - header;
+  for (std::size_t at = 4; at < header; at += 4) {
+    std::uint32_t dim = 0;
+    for (std::size_t i = 0; i < 4; ++i) dim = dim << 8U | file[at + i];
+    if (dim != 0 && count > there / dim)
+      Fail(path,
+           "is cut short: its dims promise more than the " + std::to_string(there) + " elements that it has");
+    count *= dim;
+    array.dims.push_back(dim);
+  }
+  if (count != there)
+    Fail(path, "has " + std::to_string(there) + " elements, and its dims make " + std::to_string(count));
+  array.bytes.assign(file.begin() + static_cast<std::ptrdiff_t>(header), file.end());
+  return array;
+}
+
+std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend, const fs::path& to) {
+  const Labelled read = Read(from);
+  const auto database = detail::OpenDatabase(backend, to, detail::DatabaseMode::kNew);
+  const auto transaction = database->NewTransaction();
+  Datum datum;
+  datum.set_channels(static_cast<int>(read.shape[1]));
+  datum.set_height(static_cast<int>(read.shape[2]));
+  datum.set_width(static_cast<int>(read.shape[3]));
+  const std::int64_t size = read.shape.count(1, 4);
+  constexpr std::int64_t kAtOnce = 1000;
+  for (std::int64_t i = 0; i < read.shape[0]; ++i) {
+    datum.set_data(read.images.bytes.data() + i * size, static_cast<std::size_t>(size));
+    datum.set_label(read.labels.bytes[static_cast<std::size_t>(i)]);
+    std::string key = std::to_string(i);
+    constexpr std::size_t kDigits = 8;
+    if (key.size() < kDigits) key.insert(0, kDigits - key.size(), '0');
+    transaction->Put(key, datum.SerializeAsString());
+    if ((i + 1) % kAtOnce == 0) transaction->Commit();
+  }
+  transaction->Commit();
+  return read.shape[0];
+}
+
+std::int64_t ConvertIdxToHdf5(const IdxFiles& from, const fs::path& to, float scale) {
+  const Labelled read = Read(from);
+  std::vector<float> data(read.images.bytes.size());
+  std::transform(read.images.bytes.begin(), read.images.bytes.end(), data.begin(),
+                 [scale](std::uint8_t byte) { return scale * static_cast<float>(byte); });
+  const std::vector<float> labels(read.labels.bytes.begin(), read.labels.bytes.end());
+  detail::Hdf5File file = detail::Hdf5File::Create(to);
+  file.Write("data", read.shape, data.data());
+  file.Write("label", {read.shape[0]}, labels.data());
+  file.Close();
+  return read.shape[0];
+}
+
+}  // namespace ferry

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cmath>
+
+#include "core/nets/layers/layers.hpp"
+#include "core/nets/layers/loss_layer.hpp"
+
+namespace ferry::detail {
+namespace {
+
+/// The sum over pairs, divided by twice their number, of d^2 for similar ones and max(margin - d, 0)^2 for
+/// the others, where d is the distance of a and b; for legacy_version of max(margin - d^2, 0).
+///
+/// Parameters: contrastive_loss_param { margin: 1, legacy_version: false }.
+/// Bottoms: a and b, num x channels (x 1 x 1); one label a pair, which says that it is similar unless it is 0
+/// when truncated to an integer.
+/// Tops: the loss, of weight 1 unless the layer says otherwise.
+/// Gradient: of dissimilar pairs divided by d + 1e-4 in place of d; the labels have none.
+template <class T>
+class ContrastiveLossLayer : public LossLayer<T> {
+ public:
+  using LossLayer<T>::LossLayer;
+  using typename LossLayer<T>::Blobs;
+
+  const char* type() const override { return "ContrastiveLoss"; }
+  int ExactNumBottomBlobs() const override { return 3; }
+  bool AllowForceBackward(int bottom) const override { return bottom != 2; }
+
+  void LayerSetUp(const Blobs& bottom, const Blobs& top) override {
+    LossLayer<T>::LayerSetUp(bottom, top);
+    weight_ = Blob<T>(this->place().device());
+  }
+  void Reshape(const Blobs& bottom, const Blobs& top) override {
+    LossLayer<T>::Reshape(bottom, top);
+    const auto is_matrix = [](const Blob<T>& blob) { return blob.height() == 1 && blob.width() == 1; };
+    if (!is_matrix(*bottom[0]) || !is_matrix(*bottom[1]) || bottom[0]->channels() != bottom[1]->channels())
+      this->Fail("bottoms 0 and 1 have shapes " + bottom[0]->shape_string() + " and " +
+                 bottom[1]->shape_string() + "; both must be num x channels, or num x channels x 1 x 1");
+    if (bottom[2]->num() != bottom[0]->num() || bottom[2]->count() != bottom[2]->num())
+      this->Fail("bottom 2 has shape " + bottom[2]->shape_string() + "; it takes one label for each of " +
+                 std::to_string(bottom[0]->num()) + " pairs");
+    weight_.Reshape({bottom[0]->num()});
+  }
+
+ protected:
+  void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
+    const auto& param = this->layer_param().contrastive_loss_param();
+    const T margin = static_cast<T>(param.margin());
+    const bool legacy = param.legacy_version();
+    const std::int64_t channels = bottom[0]->channels();
+    this->sum_.Compute(
+        place, bottom[0]->num(), {false, static_cast<double>(bottom[0]->num())}, *top[0],
+        KOKKOS_LAMBDA(std::int64_t n, Tally & tally, const T* a, const T* b, const T* similar, T* weight) {
+          T square = 0;
+          for (std::int64_t i = n * channels; i < (n + 1) * channels; ++i)
+            square += (a[i] - b[i]) * (a[i] - b[i]);
+          if (std::abs(similar[n]) >= 1) {
+            tally.sum += static_cast<double>(square) / 2;
+            weight[n] = 1;
+            return;
+          }
+          const T d = std::sqrt(square);
+          const T lack = margin - (legacy ? square : d);
+          if (lack > 0) tally.sum += static_cast<double>(legacy ? lack : lack * lack) / 2;
+          weight[n] = !(lack > 0) ? T(0) : legacy ? T(-1) : -lack / (d + T(1e-4));
+        },
+        Read(*bottom[0]), Read(*bottom[1]), Read(*bottom[2]), Overwrite(weight_));
+  }
+
+  void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
+                  const Blobs& bottom) override {
+    this->RefuseGradient(propagate_down, 2);
+    const Blob<T>& factor = this->sum_.Scale(place, *top[0]);
+    for (std::size_t i = 0; i < 2; ++i)
+      if (propagate_down[i]) Gradient(place, factor, *bottom[i], *bottom[1 - i]);
+  }
+
+ public:  // since nvcc takes no kernel in a private function
+  void Gradient(const Place& place, const Blob<T>& factor, Blob<T>& of, const Blob<T>& other) {
+    const std::int64_t num = of.num();
+    const std::int64_t channels = of.channels();
+    ParallelFor(
+        place, {num, channels}, Read(of, {num, channels}), Read(other, {num, channels}), Read(weight_, {num}),
+        Read(factor, {2}), Overwrite(Diff(of), {num, channels}),
+        KOKKOS_LAMBDA(std::int64_t n, std::int64_t c, View<const T, 2> a, View<const T, 2> b,
+                      View<const T, 1> weight, View<const T, 1> scale,
+                      View<T, 2> da) { da(n, c) = scale(0) * weight(n) * (a(n, c) - b(n, c)); });
+  }
+
+ private:
+  Blob<T> weight_;  ///< by which a pair's difference is multiplied in the gradient
+};
+
+}  // namespace
+
+FERRY_NETS_MAKE_LAYER(ContrastiveLoss);
+
+}  // namespace ferry::detail

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/nets/layers/layers.hpp"
+#include "core/nets/layers/loss_layer.hpp"
+
+namespace ferry::detail {
+namespace {
+
+/// The sum of (a - b)^2, divided by twice the first dim.
+///
+/// Bottoms: a and b, with the same first dim and the same count.
+/// Tops: the loss, of weight 1 unless the layer says otherwise.
+/// Gradient: (a - b) divided by the first dim; for b its negative. Both bottoms get one.
+template <class T>
+class EuclideanLossLayer : public LossLayer<T> {
+ public:
+  using LossLayer<T>::LossLayer;
+  using typename LossLayer<T>::Blobs;
+
+  const char* type() const override { return "EuclideanLoss"; }
+  bool AllowForceBackward(int /*bottom*/) const override { return true; }
+
+  void Reshape(const Blobs& bottom, const Blobs& top) override {
+    LossLayer<T>::Reshape(bottom, top);
+    if (bottom[0]->count(1) != bottom[1]->count(1))
+      this->Fail("bottoms 0 and 1 have shapes " + bottom[0]->shape_string() + " and " +
+                 bottom[1]->shape_string() + "; their counts must be equal");
+  }
+
+ protected:
+  void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
+    this->sum_.Compute(
+        place, bottom[0]->count(), {false, static_cast<double>(bottom[0]->shape(0))}, *top[0],
+        KOKKOS_LAMBDA(std::int64_t i, Tally & tally, const T* a, const T* b) {
+          const auto d = static_cast<double>(a[i] - b[i]);
+          tally.sum += d * d / 2;
+        },
+        Read(*bottom[0]), Read(*bottom[1]));
+  }
+
+  void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
+                  const Blobs& bottom) override {
+    const Blob<T>& factor = this->sum_.Scale(place, *top[0]);
+    for (std::size_t i = 0; i < 2; ++i)
+      if (propagate_down[i]) Gradient(place, factor, *bottom[i], *bottom[1 - i]);
+  }
+
+ public:  // since nvcc takes no kernel in a private function
+  static void Gradient(const Place& place, const Blob<T>& factor, Blob<T>& of, const Blob<T>& other) {
+    ParallelFor(
+        place, of.count(), Read(of), Read(other), Read(factor), Overwrite(Diff(of)),
+        KOKKOS_LAMBDA(std::int64_t i, const T* a, const T* b, const T* scale, T* da) {
+          da[i] = scale[0] * (a[i] - b[i]);
+        });
+  }
+};
+
+}  // namespace
+
+FERRY_NETS_MAKE_LAYER(EuclideanLoss);
+
+}  // namespace ferry::detail

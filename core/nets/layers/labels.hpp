@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "ferry/blob.hpp"
+#include "ferry/place.hpp"
+
+namespace ferry::detail {
+
+/// Not-a-number: a constant, which nvcc takes in kernels where it refuses calls of std::numeric_limits.
+template <class T>
+inline constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+
+/// Which labels a layer takes: truncated to an integer, as in Caffe, 0 up to, not including, `classes`, and
+/// the one that is ignored.
+struct Labels {
+  static constexpr std::int64_t kIgnored = -1;  ///< what Class returns for the label that is ignored
+  static constexpr std::int64_t kWrong = -2;    ///< and for one that there is no class for
+
+  std::int64_t classes;
+  bool has_ignored = false;
+  std::int64_t ignored = 0;
+
+  /// The class that a label names.
+  template <class T>
+  KOKKOS_INLINE_FUNCTION std::int64_t Class(T label) const {
+    const T limit = T(1 << 30) * 2;
+    if (!(label > -limit && label < limit)) return kWrong;
+    const auto value = static_cast<std::int64_t>(label);
+    if (has_ignored && value == ignored) return kIgnored;
+    return value >= 0 && value < classes ? value : kWrong;
+  }
+};
+
+/// What is wrong with labels at a CPU place; empty if nothing is. On a stream nobody looks: that would take a
+/// copy to the host and a wait, so there a layer makes of a wrong label not-a-number.
+template <class T>
+std::string WrongLabel(const Place& place, const Blob<T>& blob, const Labels& labels) {
+  if (place.side() != Side::kCpu) return {};
+  std::int64_t at = 0;
+  for (const T label : place.Read(blob)) {
+    if (labels.Class(label) == Labels::kWrong) {
+      std::string text = "label " + std::to_string(label) + " at position " + std::to_string(at) +
+                         "; there are " + std::to_string(labels.classes) + " classes, 0 to " +
+                         std::to_string(labels.classes - 1);
+      if (labels.has_ignored) text += ", and ignore_label " + std::to_string(labels.ignored);
+      return text;
+    }
+    ++at;
+  }
+  return {};
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "ferry/nets/layer.hpp"
+
+namespace ferry::detail {
+
+/// A layer whose top has the shape of its bottom, and an element that depends on the bottom's there. In place
+/// the operands of a loop are one array, which the loop reads and writes element by element.
+template <class T>
+class NeuronLayer : public Layer<T> {
+ public:
+  using Layer<T>::Layer;
+  using typename Layer<T>::Blobs;
+
+  int ExactNumBottomBlobs() const override { return 1; }
+  int ExactNumTopBlobs() const override { return 1; }
+
+  void Reshape(const Blobs& bottom, const Blobs& top) override { top[0]->ReshapeLike(*bottom[0]); }
+};
+
+}  // namespace ferry::detail

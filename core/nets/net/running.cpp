@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdexcept>
+
+#include "core/device/name.hpp"
+#include "core/nets/net/graph.hpp"
+#include "core/nets/net/naming_layer.hpp"
+
+namespace ferry {
+
+using detail::Index;
+using detail::SizeOf;
+
+template <class T>
+void Net<T>::RequireLayers(const char* call, int first, int last) const {
+  const int layers = SizeOf(graph_->layers);
+  if (first < 0 || last >= layers)
+    throw NetError(std::string(call) + ": layers " + std::to_string(first) + " to " + std::to_string(last) +
+                   " of net '" + graph_->name + "', which has " + std::to_string(layers) +
+                   "; the first is 0, the last " + std::to_string(layers - 1));
+}
+
+template <class T>
+void Net<T>::RunForward(int i, T& loss) {
+  for (const auto& callback : graph_->before_forward) callback(i);
+  Layer<T>& layer = *graph_->layers[Index(i)];
+  loss += detail::NamingLayer(layer.layer_param(), [&] {
+    return layer.Forward(graph_->bottom_vecs[Index(i)], graph_->top_vecs[Index(i)]);
+  });
+  if (graph_->debug_info) LogForward(*graph_, i);
+  graph_->next_layer = i + 1;
+  for (const auto& callback : graph_->after_forward) callback(i);
+}
+
+template <class T>
+T Net<T>::ForwardFromTo(int start, int end) {
+  RequireLayers("Net::ForwardFromTo", start, end);
+  if (graph_->activations == Activations::kShared) {
+    if (start != 0 && start != graph_->next_layer)
+      throw NetError(
+          "Net::ForwardFromTo: layer " + std::to_string(start) + " ('" + graph_->layer_names[Index(start)] +
+          "') after layer " + std::to_string(graph_->next_layer - 1) +
+          ", while blobs share storage: its bottoms may be gone; begin with layer 0 or go on where "
+          "the last pass ended");
+    std::vector<Shape> shapes;
+    for (const Blob<T>* input : graph_->inputs) shapes.push_back(input->shape());
+    if (start == 0 && shapes != graph_->planned_for) Reshape();
+  }
+  T loss = 0;
+  for (int i = start; i <= end; ++i) RunForward(i, loss);
+  return loss;
+}
+
+template <class T>
+T Net<T>::ForwardFrom(int start) {
+  return ForwardFromTo(start, SizeOf(graph_->layers) - 1);
+}
+template <class T>
+T Net<T>::ForwardTo(int end) {
+  return ForwardFromTo(0, end);
+}
+
+template <class T>
+const std::vector<Blob<T>*>& Net<T>::Forward(T* loss) {
+  const T sum = graph_->layers.empty() ? T(0) : ForwardFrom(0);
+  if (loss != nullptr) *loss = sum;
+  return graph_->outputs;
+}
+
+template <class T>
+const std::vector<Blob<T>*>& Net<T>::Forward(const std::vector<Blob<T>*>& bottom, T* loss) {
+  if (bottom.size() > graph_->inputs.size())
+    throw NetError("Net::Forward: " + std::to_string(bottom.size()) + " blobs for net '" + graph_->name +
+                   "', which has " + std::to_string(graph_->inputs.size()) + " inputs");
+  for (std::size_t i = 0; i < bottom.size(); ++i)
+    if (bottom[i]->shape() != graph_->inputs[i]->shape())
+      throw NetError("Net::Forward: input " + std::to_string(i) + " has shape " + bottom[i]->shape_string() +
+                     ", and the net's '" + graph_->inputs[i]->name() + "' has " +
+                     graph_->inputs[i]->shape_string() + "; reshape the net's input first");
+  for (std::size_t i = 0; i < bottom.size(); ++i) graph_->inputs[i]->CopyFrom(*bottom[i]);
+  return Forward(loss);
+}
+
+template <class T>
+void Net<T>::BackwardFromTo(int start, int end) {
+  RequireLayers("Net::BackwardFromTo", end, start);
+  for (int i = start; i >= end; --i) {
+    for (const auto& callback : graph_->before_backward) callback(i);
+    if (graph_->layer_need_backward[Index(i)]) {
+      Layer<T>& layer = *graph_->layers[Index(i)];
+      detail::NamingLayer(layer.layer_param(), [&] {
+        layer.Backward(graph_->top_vecs[Index(i)], graph_->bottom_need_backward[Index(i)],
+                       graph_->bottom_vecs[Index(i)]);
+      });
+      if (graph_->debug_info) LogBackward(*graph_, i);
+    }
+    for (const auto& callback : graph_->after_backward) callback(i);
+  }
+}
+
+template <class T>
+void Net<T>::BackwardFrom(int start) {
+  BackwardFromTo(start, 0);
+}
+template <class T>
+void Net<T>::BackwardTo(int end) {
+  BackwardFromTo(SizeOf(graph_->layers) - 1, end);
+}
+template <class T>
+void Net<T>::Backward() {
+  if (!graph_->layers.empty()) BackwardTo(0);
+  if (graph_->debug_info) LogAllBackward(*graph_);
+}
+template <class T>
+T Net<T>::ForwardBackward() {
+  T loss = 0;
+  Forward(&loss);
+  Backward();
+  return loss;
+}
+
+template <class T>
+void Net<T>::Reshape() {
+  for (int i = 0; i < SizeOf(graph_->layers); ++i) {
+    Layer<T>& layer = *graph_->layers[Index(i)];
+    detail::NamingLayer(layer.layer_param(),
+                        [&] { layer.Reshape(graph_->bottom_vecs[Index(i)], graph_->top_vecs[Index(i)]); });
+  }
+  if (graph_->activations == Activations::kShared) ShareActivations(*graph_);
+}
+
+template <class T>
+void Net<T>::ClearParamDiffs() {
+  for (Blob<T>* param : graph_->learnable_params) Set(graph_->place, T(0), Diff(*param));
+}
+template <class T>
+void Net<T>::Update() {
+  for (Blob<T>* param : graph_->learnable_params) Axpy(graph_->place, T(-1), Diff(*param), *param);
+}
+
+template <class T>
+void Net<T>::set_place(const Place& place) {
+  if (&place.device() != &graph_->place.device())
+    throw NetError("Net::set_place: net '" + graph_->name + "' is on the device " +
+                   Name(graph_->place.device()) + ", the place on another, " + Name(place.device()) +
+                   "; make a net there, and copy by ToProto and CopyTrainedLayersFrom");
+  for (const auto& layer : graph_->layers) layer->set_place(place);
+  graph_->place = place;
+}
+
+template <class T>
+void Net<T>::set_iteration(std::uint64_t iteration) {
+  for (const auto& layer : graph_->layers) {
+    RandomKey key = layer->random_key();
+    key.iteration = iteration;
+    layer->set_random_key(key);
+  }
+}
+
+#define FERRY_INSTANTIATE(T)                                                               \
+  template void Net<T>::RequireLayers(const char*, int, int) const;                        \
+  template void Net<T>::RunForward(int, T&);                                               \
+  template T Net<T>::ForwardFromTo(int, int);                                              \
+  template T Net<T>::ForwardFrom(int);                                                     \
+  template T Net<T>::ForwardTo(int);                                                       \
+  template const std::vector<Blob<T>*>& Net<T>::Forward(T*);                               \
+  template const std::vector<Blob<T>*>& Net<T>::Forward(const std::vector<Blob<T>*>&, T*); \
+  template void Net<T>::BackwardFromTo(int, int);                                          \
+  template void Net<T>::BackwardFrom(int);                                                 \
+  template void Net<T>::BackwardTo(int);                                                   \
+  template void Net<T>::Backward();                                                        \
+  template T Net<T>::ForwardBackward();                                                    \
+  template void Net<T>::Reshape();                                                         \
+  template void Net<T>::ClearParamDiffs();                                                 \
+  template void Net<T>::Update();                                                          \
+  template void Net<T>::set_place(const Place&);                                           \
+  template void Net<T>::set_iteration(std::uint64_t)
+FERRY_INSTANTIATE(float);
+FERRY_INSTANTIATE(double);
+#undef FERRY_INSTANTIATE
+
+}  // namespace ferry

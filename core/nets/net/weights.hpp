@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace ferry::detail {
+
+/// Throw NetError, with the advice to rename a layer that is to be learnt anew.
+///@{
+[[noreturn]] void FailParamCount(const std::string& layer, std::size_t source, std::size_t target);
+[[noreturn]] void FailParamShape(const std::string& layer, int param, const std::string& source,
+                                 const std::string& target);
+///@}
+
+/// Says in the log that the net has no such layer. Returns true.
+bool Ignore(const std::string& layer);
+
+}  // namespace ferry::detail

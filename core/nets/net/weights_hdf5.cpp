@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
+#include <span>
+
+#include "core/nets/hdf5/hdf5_file.hpp"
+#include "core/nets/net/graph.hpp"
+#include "core/nets/net/weights.hpp"
+
+namespace ferry {
+namespace {
+
+using detail::Hdf5File;
+using detail::Index;
+using detail::SizeOf;
+
+/// How many links of the group are datasets. The layers a and a/b make a group of one in that of the other.
+std::size_t CountDatasets(const Hdf5File& file, const std::string& group, std::size_t& links) {
+  const std::vector<std::string> names = file.Names(group);
+  links = names.size();
+  return static_cast<std::size_t>(std::count_if(names.begin(), names.end(), [&](const std::string& name) {
+    return file.HasDataset(group + '/' + name);
+  }));
+}
+
+/// Whether the group is there for layers whose names go on with a slash.
+bool IsPrefix(const std::vector<std::string>& layers, const std::string& name) {
+  return std::any_of(layers.begin(), layers.end(),
+                     [&](const std::string& layer) { return layer.starts_with(name + '/'); });
+}
+
+}  // namespace
+
+template <class T>
+void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path) {
+  const Hdf5File file = Hdf5File::Open(path);
+  for (const std::string& name : file.Names("data"))
+    if (!has_layer(name) && !IsPrefix(graph_->layer_names, name)) detail::Ignore(name);
+
+  struct Copy {
+    std::string dataset;
+    Blob<T>* to;
+  };
+  std::vector<Copy> copies;
+  for (const auto& [name, l] : graph_->layer_index) {
+    const std::string group = "data/" + name;
+    if (!file.HasGroup(group)) continue;
+    std::size_t links = 0;
+    const std::size_t datasets = CountDatasets(file, group, links);
+    if (datasets == 0 && links != 0) continue;
+    const std::vector<int>& params = graph_->nodes[Index(l)].param_ids;
+    if (datasets > params.size()) detail::FailParamCount(name, datasets, params.size());
+    for (int i = 0; i < SizeOf(params); ++i) {
+      Blob<T>& to = *graph_->params[Index(params[Index(i)])];
+      const std::string dataset = group + '/' + std::to_string(i);
+      if (!file.HasDataset(dataset)) {
+        if (graph_->param_owners[Index(params[Index(i)])] >= 0) continue;
+        detail::FailParamCount(name, datasets, params.size());
+      }
+      const Shape shape = file.ShapeOf(dataset);
+      if (shape != to.shape()) detail::FailParamShape(name, i, shape.ToString(), to.shape_string());
+      copies.push_back({dataset, &to});
+    }
+  }
+  for (const Copy& copy : copies)
+    file.Read<T>(copy.dataset,
+                 std::span(copy.to->overwrite_cpu_data(), static_cast<std::size_t>(copy.to->count())));
+}
+
+template <class T>
+void Net<T>::ToHDF5(const std::filesystem::path& path, bool write_diff) const {
+  Hdf5File file = Hdf5File::Create(path);
+  for (int l = 0; l < SizeOf(graph_->layers); ++l) {
+    const std::string& name = graph_->layer_names[Index(l)];
+    const std::vector<int>& params = graph_->nodes[Index(l)].param_ids;
+    file.MakeGroup("data/" + name);
+    if (write_diff) file.MakeGroup("diff/" + name);
+    for (int i = 0; i < SizeOf(params); ++i) {
+      const std::string dataset = '/' + name + '/' + std::to_string(i);
+      const Blob<T>& param = *graph_->params[Index(params[Index(i)])];
+      if (graph_->param_owners[Index(params[Index(i)])] < 0)
+        file.Write("data" + dataset, param.shape(), param.cpu_data());
+      if (write_diff) file.Write("diff" + dataset, param.shape(), param.cpu_diff());
+    }
+  }
+  file.Close();
+}
+
+#define FERRY_INSTANTIATE(T)                                                     \
+  template void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path&); \
+  template void Net<T>::ToHDF5(const std::filesystem::path&, bool) const
+FERRY_INSTANTIATE(float);
+FERRY_INSTANTIATE(double);
+#undef FERRY_INSTANTIATE
+
+}  // namespace ferry

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cmath>
+
+#include "core/nets/solver/gradient.hpp"
+
+namespace ferry {
+
+template <class T>
+void AdaDeltaSolver<T>::UpdateAt(const Place& place, int param_id, const UpdateStep<T>& step) {
+  const T delta = static_cast<T>(this->param_.delta());
+  const T decay = static_cast<T>(this->param_.momentum());
+  detail::UpdateEach(
+      place, this->learnable(param_id), this->history(param_id), this->history(param_id, 1),
+      KOKKOS_LAMBDA(std::int64_t i, T * w, T * d, T * gradients, T * updates) {
+        const T gradient = detail::GradientOf(step, d[i], w[i]);
+        const T mean = decay * gradients[i] + (T(1) - decay) * (gradient * gradient);
+        const T raw = gradient * std::sqrt((delta + updates[i]) / (delta + mean));
+        const T update = step.rate * raw;
+        gradients[i] = mean;
+        updates[i] = decay * updates[i] + (T(1) - decay) * (raw * raw);
+        d[i] = update;
+        w[i] -= update;
+      });
+}
+
+FERRY_NETS_INSTANTIATE_SOLVER(AdaDelta);
+
+}  // namespace ferry

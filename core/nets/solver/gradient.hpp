@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "ferry/kokkos.hpp"
+#include "ferry/nets/sgd_solvers.hpp"
+
+namespace ferry::detail {
+
+/// The gradient that an update is made of.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T GradientOf(const UpdateStep<T>& step, T diff, T weight) {
+  const T sign = (weight > 0 ? T(1) : T(0)) - (weight < 0 ? T(1) : T(0));
+  return step.scale * diff + step.l2 * weight + step.l1 * sign;
+}
+
+/// Calls body(i, weights, diff, history) for each element of a parameter, where the update is to be. On the
+/// GPU it is queued.
+template <class T, class Body>
+void UpdateEach(const Place& place, Blob<T>& param, Blob<T>& history, const Body& body) {
+  ParallelFor(place, param.count(), ReadWrite(param), ReadWrite(Diff(param)), ReadWrite(history), body);
+}
+/// The same with two blobs of history.
+template <class T, class Body>
+void UpdateEach(const Place& place, Blob<T>& param, Blob<T>& first, Blob<T>& second, const Body& body) {
+  ParallelFor(place, param.count(), ReadWrite(param), ReadWrite(Diff(param)), ReadWrite(first),
+              ReadWrite(second), body);
+}
+
+}  // namespace ferry::detail
+
+/// At the end of a solver's file.
+#define FERRY_NETS_INSTANTIATE_SOLVER(name) \
+  template class name##Solver<float>;       \
+  template class name##Solver<double>

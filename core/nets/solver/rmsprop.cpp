@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cmath>
+#include <string>
+
+#include "core/nets/solver/gradient.hpp"
+#include "core/nets/solver/log_line.hpp"
+
+namespace ferry {
+
+template <class T>
+RMSPropSolver<T>::RMSPropSolver(const SolverParameter& param, const Place& place)
+    : SGDSolver<T>(param, place) {
+  Check();
+}
+
+template <class T>
+RMSPropSolver<T>::RMSPropSolver(const std::filesystem::path& param_file, const Place& place)
+    : SGDSolver<T>(param_file, place) {
+  Check();
+}
+
+template <class T>
+void RMSPropSolver<T>::Check() const {
+  detail::RefuseMomentum(this->param_, "RMSProp");
+  const float decay = this->param_.rms_decay();
+  if (!(decay >= 0 && decay < 1))
+    detail::FailSolver("rms_decay " + std::to_string(decay) + "; it must be 0 or more and less than 1");
+}
+
+template <class T>
+void RMSPropSolver<T>::UpdateAt(const Place& place, int param_id, const UpdateStep<T>& step) {
+  const T delta = static_cast<T>(this->param_.delta());
+  const T decay = static_cast<T>(this->param_.rms_decay());
+  detail::UpdateEach(
+      place, this->learnable(param_id), this->history(param_id),
+      KOKKOS_LAMBDA(std::int64_t i, T * w, T * d, T * h) {
+        const T gradient = detail::GradientOf(step, d[i], w[i]);
+        const T mean = decay * h[i] + (T(1) - decay) * (gradient * gradient);
+        const T update = step.rate * (gradient / (std::sqrt(mean) + delta));
+        h[i] = mean;
+        d[i] = update;
+        w[i] -= update;
+      });
+}
+
+FERRY_NETS_INSTANTIATE_SOLVER(RMSProp);
+
+}  // namespace ferry

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <cstddef>
+#include <string>
+
+#include "core/nets/solver/log_line.hpp"
+#include "core/nets/solver/solver_state.hpp"
+#include "core/proto/file.hpp"
+#include "ferry/nets/proto_io.hpp"
+#include "ferry/nets/solver.hpp"
+
+namespace ferry {
+
+template <class T>
+std::string Solver<T>::SnapshotFilename(const std::string& extension) const {
+  return param_.snapshot_prefix() + "_iter_" + std::to_string(iter_) + extension;
+}
+
+template <class T>
+void Solver<T>::CheckSnapshotWritePermissions() {
+  if (param_.snapshot() == 0) return;
+  if (!param_.has_snapshot_prefix())
+    detail::FailSolver("snapshot " + std::to_string(param_.snapshot()) +
+                       " without snapshot_prefix; say where snapshots go");
+  RequireWritable();
+}
+
+/// By a file that is made beside, and goes again.
+template <class T>
+void Solver<T>::RequireWritable() const {
+  const std::string file = SnapshotFilename(".tempfile");
+  try {
+    const detail::NewFile probe(file, "snapshot_prefix '" + param_.snapshot_prefix() + "'");
+  } catch (const Error& error) {
+    detail::FailSolver(std::string(error.what()) + "; the folder must be there, and writable");
+  }
+}
+
+template <class T>
+void Solver<T>::Snapshot() {
+  const bool hdf5 = param_.snapshot_format() == SolverParameter::HDF5;
+  const std::string model = SnapshotFilename(hdf5 ? ".caffemodel.h5" : ".caffemodel");
+  detail::LogInfo("Snapshotting to ", hdf5 ? "HDF5" : "binary proto", " file ", model);
+  if (hdf5) {
+    net_->ToHDF5(model, param_.snapshot_diff());
+  } else {
+    NetParameter net;
+    net_->ToProto(&net, param_.snapshot_diff());
+    WriteProtoToBinaryFile(net, model);
+  }
+  // After the model: where there is a state, there is its model.
+  SolverState state;
+  state.set_iter(iter_);
+  state.set_learned_net(model);
+  state.set_current_step(current_step_);
+  state.set_seed(seed_);
+  state.set_solver_type(type());
+  const std::string file = SnapshotFilename(hdf5 ? ".solverstate.h5" : ".solverstate");
+  detail::LogInfo("Snapshotting solver state to ", hdf5 ? "HDF5" : "binary proto", " file ", file);
+  detail::WriteState(file, param_.snapshot_format(), state, history_);
+}
+
+template <class T>
+void Solver<T>::Restore(const std::filesystem::path& state_file) {
+  detail::LogInfo("Restoring previous solver status from ", state_file.string());
+  detail::History<T> history;
+  const SolverState state = detail::ReadState(state_file, history_, &history);
+  if (state.has_solver_type() && state.solver_type() != type())
+    detail::FailSolver(state_file.string() + " is of a solver of type " + state.solver_type() +
+                       ", and this one is " + type());
+  // The last thing that may throw.
+  if (state.has_learned_net()) net_->CopyTrainedLayersFrom(state.learned_net());
+  for (std::size_t i = 0; i < history.size(); ++i) *history_[i] = std::move(*history[i]);
+  iter_ = state.iter();
+  current_step_ = state.current_step();
+  // A seed that the program says stands above that of the snapshot.
+  if (state.has_seed() && param_.random_seed() < 0) SetSeed(state.seed());
+}
+
+template <class T>
+void Solver<T>::SetSeed(std::uint64_t seed) {
+  seed_ = seed;
+  for (const auto& layer : net_->layers()) {
+    RandomKey key = layer->random_key();
+    key.seed = seed;
+    layer->set_random_key(key);
+  }
+}
+
+#define FERRY_INSTANTIATE(T)                                                  \
+  template std::string Solver<T>::SnapshotFilename(const std::string&) const; \
+  template void Solver<T>::CheckSnapshotWritePermissions();                   \
+  template void Solver<T>::RequireWritable() const;                           \
+  template void Solver<T>::Snapshot();                                        \
+  template void Solver<T>::Restore(const std::filesystem::path&);             \
+  template void Solver<T>::SetSeed(std::uint64_t)
+FERRY_INSTANTIATE(float);
+FERRY_INSTANTIATE(double);
+#undef FERRY_INSTANTIATE
+
+}  // namespace ferry

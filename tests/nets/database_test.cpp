@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <catch2/generators/catch_generators_range.hpp>
+#include <thread>
+
+#include "core/nets/data/record_reader.hpp"
+#include "tests/nets/data_folder.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+using detail::DatabaseMode;
+using detail::OpenDatabase;
+using detail::RecordReader;
+
+TEST_CASE("A database gives what was put there in the order of the keys") {
+  for (const auto backend : Backends()) {
+    const DataFolder folder;
+    const std::string path = folder / "db";
+    {
+      const auto database = OpenDatabase(backend, path, DatabaseMode::kNew);
+      const auto transaction = database->NewTransaction();
+      transaction->Put("b", "two");
+      transaction->Put("a", "one");
+      transaction->Commit();
+      transaction->Put("c", std::string(3 << 20, 'x'));  // more than LMDB's map has at first, twice
+      for (int i = 0; i < 8; ++i) transaction->Put("d" + std::to_string(i), std::string(3 << 20, 'y'));
+      transaction->Commit();
+    }
+    const auto cursor = OpenDatabase(backend, path, DatabaseMode::kRead)->NewCursor();
+    CHECK(cursor->key() == "a");
+    CHECK(cursor->value() == "one");
+    cursor->Next();
+    CHECK(cursor->value() == "two");
+    cursor->Next();
+    CHECK(cursor->value().size() == 3 << 20);
+    for (int i = 0; i < 8; ++i) cursor->Next();
+    CHECK(cursor->key() == "d7");
+    cursor->Next();
+    CHECK(!cursor->valid());
+    cursor->SeekToFirst();
+    CHECK(cursor->key() == "a");
+  }
+}
+
+TEST_CASE("What was not committed is not in the database") {
+  for (const auto backend : Backends()) {
+    const DataFolder folder;
+    {
+      const auto database = OpenDatabase(backend, folder / "db", DatabaseMode::kNew);
+      database->NewTransaction()->Put("a", "one");
+      const auto transaction = database->NewTransaction();
+      transaction->Put("b", "two");
+      transaction->Commit();
+    }
+    const auto cursor = OpenDatabase(backend, folder / "db", DatabaseMode::kRead)->NewCursor();
+    CHECK(cursor->key() == "b");
+  }
+}
+
+TEST_CASE("Readers of one folder share what they open, and the last one closes it") {
+  for (const auto backend : Backends()) {
+    const DataFolder folder;
+    const std::string path = WriteDatabase(folder / "db", backend, Datums(3, 1, 1, 1));
+    std::filesystem::create_directory_symlink(path, folder / "link");
+    auto first = OpenDatabase(backend, path, DatabaseMode::kRead);
+    CHECK(OpenDatabase(backend, folder / "link", DatabaseMode::kRead) == first);
+    const auto cursor = first->NewCursor();
+    first.reset();
+    const auto second = OpenDatabase(backend, path, DatabaseMode::kRead);
+    const auto other = second->NewCursor();
+    cursor->Next();
+    CHECK(cursor->key() == "00000001");
+    CHECK(other->key() == "00000000");
+  }
+}
+
+TEST_CASE("Threads open, read and close one database at once") {
+  for (const auto backend : Backends()) {
+    const DataFolder folder;
+    const std::string path = WriteDatabase(folder / "db", backend, Datums(20, 1, 1, 1));
+    std::vector<std::thread> threads;
+    std::atomic<int> right = 0;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int round = 0; round < 20; ++round) {
+          RecordReader reader(backend, path);
+          reader.Seek(33);
+          right += reader.key() == "00000013";
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+    CHECK(right == 80);
+  }
+}
+
+TEST_CASE("A reader goes to any number of an endless sequence") {
+  for (const auto backend : Backends()) {
+    const DataFolder folder;
+    const std::string path = WriteDatabase(folder / "db", backend, Datums(5, 1, 1, 1));
+    RecordReader reader(backend, path);
+    for (const std::uint64_t number : {0U, 1U, 2U, 1U, 4U, 5U, 6U, 23U, 22U, 3U, 1000000004U, 0U, 0U}) {
+      reader.Seek(number);
+      CHECK(reader.key() == "0000000" + std::to_string(number % 5));
+    }
+    RecordReader far(backend, path);
+    far.Seek(13);  // beyond the end before the end was ever seen
+    CHECK(far.key() == "00000003");
+  }
+}
+
+TEST_CASE("A database that cannot be read is an error with its path") {
+  for (const auto backend : Backends()) {
+    const DataFolder folder;
+    CheckFails([&] { RecordReader(backend, folder / "none"); }, {folder / "none", "no such database"});
+    CheckFails([&] { RecordReader(backend, ""); }, {"source is empty"});
+    WriteDatabase(folder / "empty", backend, std::vector<Datum>{});
+    CheckFails([&] { RecordReader(backend, folder / "empty"); }, {folder / "empty", "has no record"});
+    CheckFails([&] { OpenDatabase(backend, folder / "empty", DatabaseMode::kNew); }, {"is there already"});
+    CheckFails([&] { OpenDatabase(backend, folder / "no/parent", DatabaseMode::kNew); }, {"no/parent"});
+    CheckFails([&] { RecordReader(backend, folder.Write("file", "text")); }, {folder / "file"});
+  }
+}
+
+#ifdef FERRY_HAS_LMDB
+TEST_CASE("A file of LMDB that is cut short is an error wherever it is cut") {
+  const DataFolder folder;
+  const std::string path = WriteDatabase(folder / "db", DataParameter::LMDB, Datums(200, 1, 28, 28));
+  const std::string file = path + "/data.mdb";
+  const auto size = std::filesystem::file_size(file);
+  REQUIRE(size > 100000);
+  for (const auto left : {size - 1, size / 2, std::uintmax_t{8192}, std::uintmax_t{5000}, std::uintmax_t{100},
+                          std::uintmax_t{0}}) {
+    INFO(left << " bytes of " << size);
+    std::filesystem::resize_file(file, left);
+    CheckFails([&] { RecordReader(DataParameter::LMDB, path); }, {path});
+  }
+  CheckFails([&] { RecordReader(DataParameter::LMDB, folder / "."); }, {"no data.mdb"});
+}
+#endif
+
+}  // namespace
+}  // namespace ferry::nets_test

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The layers before a loss, where Caffe's values do not reach.
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+
+#include "tests/nets/layer_run.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+TEST_CASE("InnerProduct is a product from its axis on, with either form of weights") {
+  for (const std::string& where : Places())
+    for (const int axis : {0, 1, 2, -1})
+      for (const bool transpose : {false, true})
+        for (const bool bias : {false, true}) {
+          INFO(where << ", axis " << axis << ", transpose " << transpose << ", bias " << bias);
+          const World world(where);
+          const Given x = Reals({3, 4, 5}, 71);
+          const std::size_t k = axis == 0 ? 60 : axis == 1 ? 20 : 5;
+          const std::size_t m = 60 / k;
+          constexpr std::size_t kOutputs = 67;  // more than a part of a row
+          Run run(world,
+                  LayerText("InnerProduct", "inner_product_param { num_output: 67 axis: " +
+                                                std::to_string(axis) + (transpose ? " transpose: true" : "") +
+                                                (bias ? "" : " bias_term: false") + " }"),
+                  {x});
+          run.FillParams(72);
+          const Numbers w = DataOf(*run.layer->blobs()[0]);
+          const Numbers b = bias ? DataOf(*run.layer->blobs()[1]) : Numbers(kOutputs);
+          const Numbers dy = Reals({static_cast<std::int64_t>(m), 67}, 73).values;
+          Numbers y(m * kOutputs);
+          Numbers dx(60);
+          Numbers dw(w.size());
+          Numbers db(kOutputs);
+          for (std::size_t i = 0; i < m; ++i)
+            for (std::size_t j = 0; j < kOutputs; ++j) {
+              y[i * kOutputs + j] = b[j];
+              db[j] += 2 * dy[i * kOutputs + j];  // two passes backward add up
+              for (std::size_t l = 0; l < k; ++l) {
+                const std::size_t at = transpose ? l * kOutputs + j : j * k + l;
+                y[i * kOutputs + j] += x.values[i * k + l] * w[at];
+                dx[i * k + l] += dy[i * kOutputs + j] * w[at];
+                dw[at] += 2 * dy[i * kOutputs + j] * x.values[i * k + l];
+              }
+            }
+          run.Forward();
+          CheckNear(DataOf(*run.top[0]), y);
+          SetDiff(*run.top[0], dy);
+          run.Backward();
+          run.Backward();
+          CheckNear(DiffOf(*run.bottom[0]), dx);
+          CheckNear(DiffOf(*run.layer->blobs()[0]), dw);
+          if (bias) CheckNear(DiffOf(*run.layer->blobs()[1]), db);
+        }
+}
+
+TEST_CASE("One row times very many weights is their product") {
+  for (const std::string& where : Places())
+    for (const bool bias : {false, true}) {
+      INFO(where << ", bias " << bias);
+      const World world(where);
+      constexpr std::size_t kInputs = 16389;  // times 64: over a million
+      const Given x = Reals({1, kInputs}, 74);
+      Run run(world,
+              LayerText("InnerProduct", std::string("inner_product_param { num_output: 64 ") +
+                                            (bias ? "" : "bias_term: false ") + "}"),
+              {x});
+      run.FillParams(75);
+      const Numbers w = DataOf(*run.layer->blobs()[0]);
+      Numbers y = bias ? DataOf(*run.layer->blobs()[1]) : Numbers(64);
+      for (std::size_t j = 0; j < 64; ++j)
+        for (std::size_t l = 0; l < kInputs; ++l) y[j] += x.values[l] * w[j * kInputs + l];
+      run.Forward();
+      CheckNear(DataOf(*run.top[0]), y);
+    }
+}
+
+TEST_CASE("An index without a row is an error on the CPU, and its row not-a-number on a stream") {
+  for (const std::string& where : Places())
+    for (const double index : {2.0, -1.0, std::nan("")}) {
+      INFO(where << ", index " << index);
+      const World world(where);
+      Run run(world, LayerText("Embed", "embed_param { num_output: 2 input_dim: 2 }"),
+              {{{3}, {1, index, 0}}});
+      if (world.place().side() == Side::kCpu) {
+        CHECK_THROWS_MATCHES(run.Forward(), NetError, MessageMatches(ContainsSubstring("position 1")));
+        continue;
+      }
+      run.Forward();
+      const Numbers rows = DataOf(*run.top[0]);
+      for (std::size_t i = 0; i < 6; ++i) CHECK(std::isnan(rows[i]) == (i / 2 == 1));
+      SetDiff(*run.top[0], {1, 2, 3, 4, 5, 6});
+      run.layer->Backward(run.top, {false}, run.bottom);
+      CheckNear(DiffOf(*run.layer->blobs()[0]), {5, 6, 1, 2});
+    }
+}
+
+TEST_CASE("Softmax goes along its axis, in place, too") {
+  for (const std::string& where : Places())
+    for (const std::int64_t inner : {std::int64_t{1}, std::int64_t{3}, std::int64_t{130}})
+      for (const bool in_place : {false, true}) {
+        INFO(where << ", inner " << inner << ", in place " << in_place);
+        const World world(where);
+        const Given x = Reals({2, 37, inner}, 31, 6);
+        const Given dy = Reals({2, 37, inner}, 32);
+        const auto columns = static_cast<std::size_t>(inner);
+        const Numbers y = SoftmaxOf(x.values, 37, columns);
+        Run run(world, LayerText("Softmax"), {x});
+        if (in_place) run.top[0] = run.bottom[0];
+        run.Forward();
+        CheckNear(DataOf(*run.top[0]), y);
+        SetDiff(*run.top[0], dy.values);
+        run.Backward();
+        Numbers dx(y.size());
+        for (std::size_t i = 0; i < y.size(); ++i) {
+          const std::size_t first = i / (37 * columns) * 37 * columns + i % columns;
+          double dot = 0;
+          for (std::size_t c = 0; c < 37; ++c) dot += dy.values[first + c * columns] * y[first + c * columns];
+          dx[i] = (dy.values[i] - dot) * y[i];
+        }
+        CheckNear(DiffOf(*run.bottom[0]), dx);
+      }
+}
+
+TEST_CASE("Accuracy counts over many predictions, and for each class") {
+  constexpr std::size_t kInner = 100;
+  const Given x = Integers({2, 4, kInner}, 5);
+  Given label = Integers({2, kInner}, 4);
+  Numbers right(4);
+  Numbers seen(4);
+  for (std::size_t i = 0; i < label.values.size(); ++i) {
+    const auto cls = static_cast<std::size_t>(label.values[i]);
+    if (cls == 3) continue;
+    const std::size_t first = i / kInner * 4 * kInner + i % kInner;
+    int rank = 0;
+    for (std::size_t c = 0; c < 4; ++c)
+      rank += x.values[first + c * kInner] >= x.values[first + cls * kInner] ? 1 : 0;
+    seen[cls] += 1;
+    right[cls] += rank <= 2 ? 1 : 0;
+  }
+  for (const std::string& where : Places()) {
+    INFO(where);
+    const World world(where);
+    Run run(world, LayerText("Accuracy", "accuracy_param { top_k: 2 ignore_label: 3 }"), {x, label}, 2);
+    run.Forward();
+    CHECK(DataOf(*run.top[0])[0] == (right[0] + right[1] + right[2]) / (seen[0] + seen[1] + seen[2]));
+    CHECK(DataOf(*run.top[1]) == Numbers{right[0] / seen[0], right[1] / seen[1], right[2] / seen[2], 0});
+  }
+}
+
+}  // namespace
+}  // namespace ferry::nets_test

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/nets/idx.hpp"
+
+#include <zlib.h>
+
+#include <span>
+
+#include "core/nets/data/record_reader.hpp"
+#include "core/nets/hdf5/hdf5_file.hpp"
+#include "ferry/nets/io.hpp"
+#include "tests/nets/data_folder.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+/// The bytes of a file with elements 0, 1, 2, ...
+std::string IdxOf(const std::vector<int>& dims, std::size_t count, char type = 8) {
+  std::string bytes{0, 0, type, static_cast<char>(dims.size())};
+  for (const int dim : dims) bytes += {0, 0, static_cast<char>(dim / 256), static_cast<char>(dim % 256)};
+  for (std::size_t i = 0; i < count; ++i) bytes.push_back(static_cast<char>(i % 256));
+  return bytes;
+}
+
+std::string WritePacked(const std::string& path, const std::string& bytes) {
+  gzFile file = gzopen(path.c_str(), "wb");
+  REQUIRE(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())) == static_cast<int>(bytes.size()));
+  gzclose(file);
+  return path;
+}
+
+TEST_CASE("An idx file is read plain and from gzip") {
+  const DataFolder folder;
+  const std::string bytes = IdxOf({300, 2, 3}, 1800);
+  for (const std::string& path : {folder.Write("plain", bytes), WritePacked(folder / "packed.gz", bytes)}) {
+    const IdxArray read = ReadIdx(path);
+    CHECK(read.dims == std::vector<std::int64_t>{300, 2, 3});
+    REQUIRE(read.bytes.size() == 1800);
+    CHECK(read.bytes[1799] == 1799 % 256);
+  }
+}
+
+TEST_CASE("An idx file that is not whole or of another kind is an error with its path") {
+  const DataFolder folder;
+  const auto fails = [&](const std::string& bytes, const std::string& why) {
+    CheckFails([&] { ReadIdx(folder.Write("file", bytes)); }, {folder / "file", why});
+  };
+  CheckFails([&] { ReadIdx(folder / "none"); }, {folder / "none", "cannot be opened"});
+  fails("", "does not begin");
+  fails("hello", "does not begin");
+  fails(IdxOf({2}, 2, 13), "unsigned bytes");
+  fails(IdxOf({2, 3}, 6).substr(0, 9), "ends within its header");
+  fails(IdxOf({2, 3}, 5), "cut short");
+  fails(IdxOf({2, 3}, 7), "7 elements, and its dims make 6");
+  const std::string packed = WritePacked(folder / "packed.gz", IdxOf({300, 2, 3}, 1800));
+  std::filesystem::resize_file(packed, std::filesystem::file_size(packed) / 2);
+  CheckFails([&] { ReadIdx(packed); }, {packed, "cut short or corrupt"});
+}
+
+TEST_CASE("Images and labels become a database in their order") {
+  for (const auto backend : Backends()) {
+    const DataFolder folder;
+    const IdxFiles from{folder.Write("images", IdxOf({1201, 2, 3}, 7206)),
+                        folder.Write("labels", IdxOf({1201}, 1201))};
+    CHECK(ConvertIdxToDatabase(from, backend, folder / "db") == 1201);
+    detail::RecordReader reader(backend, folder / "db");
+    for (const unsigned n : {0U, 7U, 999U, 1000U, 1200U}) {
+      reader.Seek(n);
+      Datum datum;
+      REQUIRE(datum.ParseFromString(std::string(reader.value())));
+      CHECK(reader.key() == std::string(8 - std::to_string(n).size(), '0') + std::to_string(n));
+      CHECK(datum.label() == static_cast<int>(n % 256));
+      CHECK((datum.channels() == 1 && datum.height() == 2 && datum.width() == 3));
+      CHECK(datum.data().size() == 6);
+      CHECK(ElementOf(datum, 5) == (6 * n + 5) % 256);
+    }
+    reader.Seek(1201);
+    CHECK(reader.key() == "00000000");
+    CheckFails([&] { ConvertIdxToDatabase(from, backend, folder / "db"); }, {folder / "db", "there already"});
+  }
+}
+
+TEST_CASE("Images and labels become datasets of HDF5, scaled") {
+  if (!detail::HasHdf5()) SKIP("a build without HDF5");
+  const DataFolder folder;
+  const IdxFiles from{folder.Write("images", IdxOf({2, 3, 1, 2}, 12)), folder.Write("labels", IdxOf({2}, 2))};
+  CHECK(ConvertIdxToHdf5(from, folder / "out.h5", 0.5F) == 2);
+  const auto file = detail::Hdf5File::Open(folder / "out.h5");
+  CHECK(file.ShapeOf("data") == Shape{2, 3, 1, 2});
+  CHECK(file.ShapeOf("label") == Shape{2});
+  std::vector<float> data(12);
+  file.Read("data", std::span<float>(data));
+  CHECK(data[11] == 5.5F);
+}
+
+TEST_CASE("Images and labels that do not fit are an error, and no database is made") {
+  const DataFolder folder;
+  const std::string images = folder.Write("images", IdxOf({2, 2, 3}, 12));
+  const auto fails = [&](const IdxFiles& from, const std::vector<std::string>& parts) {
+    for (const auto backend : Backends())
+      CheckFails([&] { ConvertIdxToDatabase(from, backend, folder / "db"); }, parts);
+    CHECK(!std::filesystem::exists(folder / "db"));
+  };
+  fails({images, folder.Write("labels", IdxOf({3}, 3))}, {folder / "labels", "3 (3)", "2 images"});
+  fails({folder / "labels", folder / "labels"}, {folder / "labels", "1 dims", "3 (n, height, width)"});
+  fails({folder.Write("none", IdxOf({0, 2, 3}, 0)), folder.Write("no labels", IdxOf({0}, 0))},
+        {folder / "none", "no elements"});
+}
+
+TEST_CASE("A file becomes a datum as it is") {
+  const DataFolder folder;
+  Datum datum;
+  CHECK(ReadFileToDatum(folder.Write("file", std::string("a\0b", 3)), 4, &datum));
+  CHECK(datum.data() == std::string("a\0b", 3));
+  CHECK(datum.encoded());
+  CHECK(datum.label() == 4);
+  CHECK(ReadFileToDatum(folder / "file", &datum));
+  CHECK(datum.label() == -1);
+  CheckFails([&] { ReadFileToDatum(folder / "none", &datum); }, {folder / "none"});
+  CheckFails([&] { ReadFileToDatum(folder / ".", &datum); }, {"cannot be read"});
+  CHECK_THROWS_AS(ReadFileToDatum(folder / "file", nullptr), std::invalid_argument);
+  Datum plain = DatumOf(0, 1, 2, 2);
+  CHECK(!DecodeDatum(&plain, true));
+  CHECK(!DecodeDatumNative(&plain));
+  CHECK(plain.data() == DatumOf(0, 1, 2, 2).data());
+#ifndef FERRY_HAS_OPENCV
+  CheckFails([&] { ReadImageToDatum(folder / "file", 0, &datum); }, {"FERRY_OPENCV=ON", "libopencv-dev"});
+  CheckFails([&] { DecodeDatum(&datum, true); }, {"FERRY_OPENCV=ON", "libopencv-dev"});
+#endif
+}
+
+}  // namespace
+}  // namespace ferry::nets_test

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which layers, bottoms and parameters get a gradient.
+#include <algorithm>
+#include <catch2/catch_approx.hpp>
+
+#include "tests/nets/nets.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+TEST_CASE("Without a loss nothing needs a gradient") {
+  const Net<double> net(NetOf(Input("data", "2 3") + Product("a", "data", 2)));
+  CHECK(net.layer_need_backward() == std::vector<bool>{false, false});
+  CHECK(net.bottom_need_backward()[1] == std::vector<bool>{false});
+}
+
+TEST_CASE("Gradients go from a loss to the first parameter that learns, and no further") {
+  SECTION("all learn") {
+    const Net<double> net(NetOf(Classifier()));
+    CHECK(net.layer_need_backward() == std::vector<bool>{false, false, true, true, true, true});
+    CHECK(net.bottom_need_backward()[2] == std::vector<bool>{false});
+    CHECK(net.bottom_need_backward()[4] == std::vector<bool>{true});
+    CHECK(net.bottom_need_backward()[5] == std::vector<bool>{true, false});
+    CHECK(net.layer_by_name("a")->param_propagate_down(1));
+  }
+  SECTION("a rate of 0 freezes a parameter, and all of a layer's the layer") {
+    const Net<double> net(NetOf(Classifier("param { lr_mult: 0 } param { lr_mult: 0 }")));
+    CHECK(net.layer_need_backward() == std::vector<bool>{false, false, false, false, true, true});
+    CHECK(net.bottom_need_backward()[4] == std::vector<bool>{false});
+    CHECK_FALSE(net.layer_by_name("a")->param_propagate_down(1));
+  }
+  SECTION("propagate_down: false cuts a net") {
+    const Net<double> net(NetOf(Classifier("", "propagate_down: false propagate_down: false")));
+    CHECK(net.layer_need_backward() == std::vector<bool>{false, false, false, false, false, true});
+  }
+  SECTION("what leads to no loss is left out") {
+    const Net<double> net(NetOf(Classifier() + Product("side", "a", 2)));
+    const auto at = static_cast<std::size_t>(
+        std::find(net.layer_names().begin(), net.layer_names().end(), "side") - net.layer_names().begin());
+    CHECK_FALSE(net.layer_need_backward()[at]);
+    CHECK(net.layer_need_backward()[2]);
+  }
+}
+
+TEST_CASE("force_backward reaches the inputs, and leaves out what a layer does not allow") {
+  Net<double> net(NetOf("force_backward: true " + Classifier("param { lr_mult: 0 } param { lr_mult: 0 }")));
+  CHECK(net.layer_need_backward() == std::vector<bool>(6, true));
+  CHECK(net.bottom_need_backward()[2] == std::vector<bool>{true});
+  CHECK(net.bottom_need_backward()[5] == std::vector<bool>{true, false});
+  CHECK(net.layer_by_name("a")->param_propagate_down(0));
+  FillInputs(net);
+  net.ForwardBackward();
+  CHECK(net.blob_by_name("data")->asum_diff() > 0);
+}
+
+TEST_CASE("Gradients add up until they are cleared, and an update takes them away") {
+  Net<double> net(NetOf(Classifier()));
+  FillInputs(net);
+  net.ForwardBackward();
+  const auto once = DiffOf(*net.params()[0]);
+  net.ForwardBackward();
+  auto data = DataOf(*net.params()[0]);
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    CHECK(DiffOf(*net.params()[0])[i] == Catch::Approx(2 * once[i]));
+    data[i] -= DiffOf(*net.params()[0])[i];
+  }
+  net.Update();
+  CHECK(DataOf(*net.params()[0]) == data);
+}
+
+}  // namespace
+}  // namespace ferry::nets_test

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One net at every place.
+#include <cmath>
+
+#include "tests/nets/lenet.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+struct Result {
+  double loss;
+  std::vector<std::vector<float>> data, diff;
+};
+
+/// A few iterations of plain descent.
+Result Train(const std::string& where) {
+  const World world(where);
+  Net<float> net(NetOf(LeNet()), TRAIN, world.place(), RandomSeed{5});
+  double loss = 0;
+  for (std::uint64_t iteration = 0; iteration < 3; ++iteration) {
+    FillBatch(net, iteration);
+    net.ClearParamDiffs();
+    loss = static_cast<double>(net.ForwardBackward());
+    for (Blob<float>* param : net.learnable_params()) Scale(world.place(), 0.01F, Diff(*param));
+    net.Update();
+  }
+  Result result{loss, {}, {}};
+  for (const auto& blob : net.blobs()) result.data.push_back(DataOf(*blob));
+  for (const auto& param : net.params()) {
+    result.data.push_back(DataOf(*param));
+    result.diff.push_back(DiffOf(*param));
+  }
+  return result;
+}
+
+void CheckNear(const std::vector<std::vector<float>>& values,
+               const std::vector<std::vector<float>>& expected) {
+  REQUIRE(values.size() == expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    REQUIRE(values[i].size() == expected[i].size());
+    float largest = 0;
+    float worst = 0;
+    for (std::size_t k = 0; k < values[i].size(); ++k) {
+      largest = std::max(largest, std::abs(expected[i][k]));
+      worst = std::max(worst, std::abs(values[i][k] - expected[i][k]));
+    }
+    INFO("array " << i);
+    CHECK(worst <= 1e-5F * largest);
+  }
+}
+
+TEST_CASE("A net trains to the same parameters at every place") {
+  const Result host = Train("host cpu");
+  CHECK(host.loss > 0);
+  for (const char* where : {"host main", "host stream", "sim cpu", "sim main", "sim stream"}) {
+    INFO(where);
+    const Result there = Train(where);
+    CHECK(std::abs(there.loss - host.loss) <= 1e-5 * host.loss);
+    CheckNear(there.data, host.data);
+    CheckNear(there.diff, host.diff);
+  }
+}
+
+TEST_CASE("A net trains to the same bits twice") {
+  for (const char* where : {"host cpu", "sim stream"}) {
+    const Result one = Train(where);
+    const Result two = Train(where);
+    CHECK(one.loss == two.loss);
+    CHECK(one.data == two.data);
+    CHECK(one.diff == two.diff);
+  }
+}
+
+}  // namespace
+}  // namespace ferry::nets_test

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a program asks of a solver, and hears from it.
+#include <catch2/catch_test_macros.hpp>
+#include <csignal>
+
+#include "ferry/log.hpp"
+#include "ferry/nets/signal_handler.hpp"
+#include "tests/nets/solver_world.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+using ferry::testing::World;
+using Words = std::vector<std::string>;
+
+/// The lines of a solver's log, while it lives.
+class Lines {
+ public:
+  Lines() {
+    SetLogLevel(LogLevel::kInfo);
+    SetLogSink([this](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  }
+  ~Lines() {
+    SetLogSink({});
+    SetLogLevel(LogLevel::kWarning);
+  }
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+
+  /// How many begin so.
+  std::int64_t CountOf(const std::string& begin) const {
+    return std::count_if(lines.begin(), lines.end(),
+                         [&](const std::string& line) { return line.starts_with(begin); });
+  }
+
+  Words lines;
+};
+
+TEST_CASE("A solver logs Caffe's lines") {
+  const World world("host cpu");
+  Lines log;
+  const auto solver = FedSolver<float>(SmallSolver("display: 2 max_iter: 2 test_iter: 3 test_interval: 2 "
+                                                   "test_compute_loss: true clip_gradients: 1e-9"),
+                                       world.place());
+  solver->Solve();
+  CHECK(log.CountOf("Creating training net specified by net_param") == 1);
+  CHECK(log.CountOf("Creating test net (#0) specified by net_param") == 1);
+  CHECK(log.CountOf("Solving small") == 1);
+  CHECK(log.CountOf("Learning Rate Policy: fixed") == 1);
+  CHECK(log.CountOf("Iteration 0, Testing net (#0)") == 1);
+  CHECK(log.CountOf("Iteration 2, Testing net (#0)") == 1);
+  CHECK(log.CountOf("Test loss: ") == 2);
+  CHECK(log.CountOf("    Test net output #0: loss = ") == 2);
+  CHECK(log.CountOf("Iteration 0 (0 iter/s, ") == 1);
+  CHECK(log.CountOf("    Train net output #0: loss = ") == 1);
+  CHECK(log.CountOf("Iteration 0, lr = 0.05") == 1);
+  CHECK(log.CountOf("Gradient clipping: scaling down gradients (L2 norm ") == 2);
+  CHECK(log.CountOf("Iteration 2, loss = ") == 1);
+  CHECK(log.lines.back() == "Optimization Done.");
+}
+
+TEST_CASE("A program may ask a solver to stop, or for a snapshot") {
+  const World world("host cpu");
+  const Folder folder;
+  SolverParameter param = SmallSolver("max_iter: 9 snapshot_prefix: '" + (folder / "s").string() + "'");
+  std::vector<SolverAction::Enum> answers{SolverAction::NONE, SolverAction::SNAPSHOT, SolverAction::STOP};
+  const auto ask = [&](Solver<float>& solver) {
+    solver.SetActionFunction([answers, next = std::size_t{0}]() mutable { return answers.at(next++); });
+  };
+  SECTION("between iterations") {
+    const auto solver = FedSolver<float>(param, world.place());
+    ask(*solver);
+    solver->Solve();
+    CHECK(solver->iter() == 3);
+    CHECK(folder.Files() == Words{"s_iter_2.caffemodel", "s_iter_2.solverstate"});
+  }
+  SECTION("and gets a snapshot after it, unless snapshot_after_train is false") {
+    param.set_snapshot_after_train(true);
+    const auto solver = FedSolver<float>(param, world.place());
+    answers = {SolverAction::STOP};
+    ask(*solver);
+    solver->Solve();
+    CHECK(folder.Files() == Words{"s_iter_1.caffemodel", "s_iter_1.solverstate"});
+  }
+  SECTION("within a test") {
+    param.add_test_iter(5);
+    param.set_test_interval(1);
+    const auto solver = FedSolver<float>(param, world.place());
+    const auto passes = PassesOf(*solver->test_nets()[0]);
+    ask(*solver);
+    solver->Solve();
+    CHECK(solver->iter() == 0);
+    CHECK(passes->size() == 2);
+    CHECK(folder.Files() == Words{"s_iter_0.caffemodel", "s_iter_0.solverstate"});
+  }
+}
+
+TEST_CASE("Signals become requests, and then do again what they did") {
+  static int caught = 0;
+  const auto count = [](int) { ++caught; };
+  void (*const old)(int) = std::signal(SIGINT, count);
+  {
+    const SignalHandler handler(SolverAction::STOP, SolverAction::SNAPSHOT);
+    const ActionCallback request = handler.GetActionFunction();
+    CHECK(request() == SolverAction::NONE);
+    std::raise(SIGINT);
+    std::raise(SIGHUP);
+    CHECK(request() == SolverAction::SNAPSHOT);
+    CHECK(request() == SolverAction::STOP);
+    CHECK(request() == SolverAction::NONE);
+    CHECK_THROWS_AS(SignalHandler(SolverAction::STOP, SolverAction::STOP), NetError);
+    CHECK(caught == 0);
+  }
+  std::raise(SIGINT);
+  CHECK(caught == 1);
+  std::signal(SIGINT, old);
+  CHECK_NOTHROW(SignalHandler(SolverAction::STOP, SolverAction::STOP));
+}
+
+}  // namespace
+}  // namespace ferry::nets_test

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <sys/resource.h>
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "ferry/nets/proto_io.hpp"
+#include "tests/nets/solver_world.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using ferry::testing::World;
+using Words = std::vector<std::string>;
+
+constexpr const char* kTypes[] = {"SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam"};
+
+/// A rate that falls, decay, two passes an iteration, and a momentum where the type may have one.
+std::string Text(const std::string& type) {
+  const bool momentum = type != "AdaGrad" && type != "RMSProp";
+  return "type: '" + type + (momentum ? "' momentum: 0.9" : "'") +
+         " lr_policy: 'multistep' gamma: 0.5 stepvalue: 2 stepvalue: 4 weight_decay: 0.1 iter_size: 2 ";
+}
+std::string PrefixIn(const Folder& folder) { return "snapshot_prefix: '" + (folder / "s").string() + "' "; }
+
+std::string BytesOf(const std::filesystem::path& file) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(file, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
+SolverState StateIn(const std::filesystem::path& file) {
+  SolverState state;
+  ReadProtoFromBinaryFileOrDie(file, &state);
+  return state;
+}
+
+/// What a solver has: a Restore that throws must not change it.
+template <class T>
+struct Contents {
+  explicit Contents(Solver<T>& solver)
+      : weights(WeightsOf(solver)), history(HistoryOf(solver)), iter(solver.iter()) {}
+  bool operator==(const Contents&) const = default;
+
+  std::vector<T> weights, history;
+  int iter;
+};
+
+template <class T>
+void CheckGoesOn(const std::string& type, const std::string& format, const World& world) {
+  const Folder folder;
+  const std::string text = Text(type) + PrefixIn(folder) + "snapshot_format: " + format;
+  const std::string state = format == "HDF5" ? "s_iter_3.solverstate.h5" : "s_iter_3.solverstate";
+  const auto whole = FedSolver<T>(SmallSolver(text), world.place());
+  whole->Step(3);
+  whole->Snapshot();
+  whole->Step(4);
+
+  const auto restored = FedSolver<T>(SmallSolver(text), world.place());
+  restored->Restore(folder / state);
+  CHECK(restored->iter() == 3);
+  restored->Step(4);
+  CHECK(Contents<T>(*restored) == Contents<T>(*whole));
+}
+
+TEMPLATE_TEST_CASE("A restored run goes on to the same bits", "", float, double) {
+  for (const char* const type : kTypes)
+    for (const char* const format : {"BINARYPROTO", "HDF5"})
+      for (const char* const where : {"host cpu", "sim stream"}) {
+        INFO(type << ", " << format << ", " << where);
+        const World world(where);
+        CheckGoesOn<TestType>(type, format, world);
+      }
+}
+
+TEST_CASE("Solve resumes from a snapshot, and goes on in the data of its tests") {
+  const Folder folder;
+  const World world("host cpu");
+  const std::string text =
+      PrefixIn(folder) + "max_iter: 6 snapshot: 3 test_iter: 2 test_interval: 2 snapshot_after_train: true";
+  const auto whole = FedSolver<float>(SmallSolver(text), world.place());
+  whole->Solve();
+  CHECK(folder.Files() ==
+        Words{"s_iter_3.caffemodel", "s_iter_3.solverstate", "s_iter_6.caffemodel", "s_iter_6.solverstate"});
+  const auto resumed = FedSolver<float>(SmallSolver(text), world.place());
+  resumed->Solve(folder / "s_iter_3.solverstate");
+  CHECK(Contents<float>(*resumed) == Contents<float>(*whole));
+  const auto last = [](Solver<float>& solver) {
+    return ElementsOf<float>(solver.test_nets()[0]->output_blobs());
+  };
+  CHECK(last(*resumed) == last(*whole));
+}
+
+TEST_CASE("A seed that the parameter says stands above the snapshot's") {
+  const Folder folder;
+  const World world("host cpu");
+  FedSolver<float>(SmallSolver(PrefixIn(folder) + "random_seed: 7"), world.place())->Snapshot();
+  const auto key = [&](const std::string& seed) {
+    const auto solver = FedSolver<float>(SmallSolver(seed), world.place());
+    solver->Restore(folder / "s_iter_0.solverstate");
+    return solver->net()->layer_by_name("drop")->random_key().seed;
+  };
+  CHECK(key("") == 7);
+  CHECK(key("random_seed: 8") == 8);
+}
+
+TEST_CASE("A snapshot is Caffe's, with what Caffe skips") {
+  const Folder folder;
+  const World world("host cpu");
+  const auto solver = FedSolver<float>(SmallSolver(Text("Adam") + PrefixIn(folder)), world.place());
+  solver->Step(3);
+  solver->Snapshot();
+  const SolverState state = StateIn(folder / "s_iter_3.solverstate");
+  CHECK(state.iter() == 3);
+  CHECK(state.current_step() == 1);
+  CHECK(state.learned_net() == (folder / "s_iter_3.caffemodel").string());
+  REQUIRE(state.history_size() == 8);
+  CHECK(state.history(0).shape().dim_size() == 2);
+  CHECK(state.history(0).data_size() == 15);
+  NetParameter net;
+  ReadNetParamsFromBinaryFileOrDie(state.learned_net(), &net);
+  CHECK(net.name() == "small");
+  REQUIRE(net.layer_size() == 5);
+  CHECK(net.layer(1).blobs_size() == 2);
+  CHECK(net.layer(1).blobs(0).diff_size() == 0);
+}
+
+TEST_CASE("A snapshot has the diffs if snapshot_diff says so") {
+  const Folder folder;
+  const World world("host cpu");
+  FedSolver<float>(SmallSolver(PrefixIn(folder) + "snapshot_diff: true"), world.place())->Snapshot();
+  NetParameter net;
+  ReadNetParamsFromBinaryFileOrDie(folder / "s_iter_0.caffemodel", &net);
+  CHECK(net.layer(1).blobs(0).diff_size() == 15);
+}
+
+TEST_CASE("A state as Caffe writes it is restored, of old shapes too, without a net") {
+  const Folder folder;
+  const World world("host cpu");
+  const auto solver = FedSolver<double>(SmallSolver(PrefixIn(folder) + "momentum: 0.9"), world.place());
+  solver->Step(2);
+  solver->Snapshot();
+  SolverState state = StateIn(folder / "s_iter_2.solverstate");
+  state.clear_seed();
+  state.clear_solver_type();
+  state.clear_learned_net();
+  const std::vector<double> expected = HistoryOf(*solver);
+  for (BlobProto& blob : *state.mutable_history()) {
+    const auto last = blob.shape().dim_size() - 1;
+    blob.set_num(1);
+    blob.set_channels(1);
+    blob.set_height(last == 0 ? 1 : static_cast<int>(blob.shape().dim(0)));
+    blob.set_width(static_cast<int>(blob.shape().dim(last)));
+    blob.clear_shape();
+  }
+  WriteProtoToBinaryFile(state, folder / "old");
+  const auto other = FedSolver<double>(SmallSolver("momentum: 0.9"), world.place());
+  const std::vector<double> weights = WeightsOf(*other);
+  other->Restore(folder / "old");
+  CHECK(HistoryOf(*other) == expected);
+  CHECK(WeightsOf(*other) == weights);
+  CHECK(other->iter() == 2);
+  CHECK_NOTHROW(other->Step(1));
+}
+
+/// That a solver of this text refuses the state, and stays as it was.
+void CheckRefuses(const SolverParameter& param, const std::filesystem::path& state, const World& world,
+                  const std::string& error) {
+  const auto solver = FedSolver<float>(param, world.place());
+  solver->Step(1);
+  const Contents<float> before(*solver);
+  CHECK_THROWS_MATCHES(solver->Restore(state), Error, MessageMatches(ContainsSubstring(error)));
+  CHECK(Contents<float>(*solver) == before);
+  CHECK_NOTHROW(solver->Step(1));
+}
+
+TEST_CASE("A state that is another solver's is refused, and changes nothing") {
+  for (const std::string format : {"BINARYPROTO", "HDF5"}) {
+    INFO(format);
+    const Folder folder;
+    const World world("sim stream");
+    const std::string end = format == "HDF5" ? ".h5" : "";
+    const auto solver =
+        FedSolver<float>(SmallSolver(PrefixIn(folder) + "snapshot_format: " + format), world.place());
+    solver->Step(2);
+    solver->Snapshot();
+    const std::filesystem::path state = folder / ("s_iter_2.solverstate" + end);
+    CheckRefuses(SmallSolver("", 6), state, world, "history blob 0 has shape 5 3 (15)");
+    CheckRefuses(SmallSolver("type: 'Adam'"), state, world, "has 4 history blobs, and the solver 8");
+    CheckRefuses(SmallSolver("type: 'Nesterov'"), state, world,
+                 "is of a solver of type SGD, and this one is Nesterov");
+    CheckRefuses(SmallSolver(""), folder / ("s_iter_2.caffemodel" + end), world, "s_iter_2.caffemodel");
+    CheckRefuses(SmallSolver(""), folder / "none", world, "none");
+    std::filesystem::remove(folder / ("s_iter_2.caffemodel" + end));
+    CheckRefuses(SmallSolver(""), state, world, "s_iter_2.caffemodel");
+    std::filesystem::resize_file(state, std::filesystem::file_size(state) / 2);
+    CheckRefuses(SmallSolver(""), state, world, "solverstate");
+  }
+}
+
+TEST_CASE("A state whose model is of another net is refused, and changes nothing") {
+  const Folder folder;
+  const World world("host cpu");
+  const auto solver = FedSolver<float>(SmallSolver(PrefixIn(folder)), world.place());
+  solver->Step(2);
+  solver->Snapshot();
+  NetParameter net;
+  ReadNetParamsFromBinaryFileOrDie(folder / "s_iter_2.caffemodel", &net);
+  net.mutable_layer(3)->mutable_blobs(0)->mutable_shape()->set_dim(0, 5);
+  net.mutable_layer(3)->mutable_blobs(0)->mutable_shape()->set_dim(1, 2);
+  WriteProtoToBinaryFile(net, folder / "s_iter_2.caffemodel");
+  CheckRefuses(SmallSolver(""), folder / "s_iter_2.solverstate", world, "second");
+}
+
+/// While it lives, no file of this process may have so many bytes: a disk that is full.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &old_) == 0);
+    const rlimit limit{bytes, old_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, old_handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit old_{};
+  void (*old_handler_)(int);
+};
+
+TEST_CASE("A disk that is full leaves the last snapshot as it was") {
+  for (const std::string format : {"BINARYPROTO", "HDF5"}) {
+    INFO(format);
+    const Folder folder;
+    const World world("host cpu");
+    const std::string end = format == "HDF5" ? ".h5" : "";
+    const auto solver =
+        FedSolver<float>(SmallSolver(PrefixIn(folder) + "snapshot_format: " + format), world.place());
+    solver->Step(2);
+    solver->Snapshot();
+    const Words files{"s_iter_2.caffemodel" + end, "s_iter_2.solverstate" + end};
+    CHECK(folder.Files() == files);
+    const std::string model = BytesOf(folder / files[0]), state = BytesOf(folder / files[1]);
+    const Contents<float> then(*solver);
+    for (Blob<float>* param : solver->net()->learnable_params()) param->scale_data(2);
+    for (const rlim_t bytes : {rlim_t{64}, static_cast<rlim_t>(model.size() - 1)}) {
+      bool failed = false;
+      try {
+        const FullDisk full(bytes);
+        solver->Snapshot();
+      } catch (const Error&) {
+        failed = true;
+      }
+      CHECK(failed);
+      CHECK(folder.Files() == files);
+      CHECK((BytesOf(folder / files[0]) == model));
+      CHECK((BytesOf(folder / files[1]) == state));
+    }
+    solver->Restore(folder / files[1]);
+    CHECK(Contents<float>(*solver) == then);
+  }
+}
+
+TEST_CASE("A solver that begins leaves no file to see whether it may write") {
+  const Folder folder;
+  const World world("host cpu");
+  FedSolver<float>(SmallSolver(PrefixIn(folder) + "snapshot: 2"), world.place());
+  CHECK(folder.Files().empty());
+}
+
+}  // namespace
+}  // namespace ferry::nets_test

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ferry convert: a data set in files of the idx format, MNIST's, for data layers.
+#include <cstdio>
+#include <filesystem>
+
+#include "ferry/nets/idx.hpp"
+#include "verbs.hpp"
+
+namespace ferry::program {
+namespace {
+
+struct Convert {
+  std::string images, labels, to;
+  std::string backend = "lmdb";
+
+  void Run() const {
+    const bool hdf5 = std::filesystem::path(to).extension() == ".h5";
+    const auto database = backend == "lmdb" ? DataParameter::LMDB : DataParameter::LEVELDB;
+    const std::int64_t count =
+        hdf5 ? ConvertIdxToHdf5({images, labels}, to) : ConvertIdxToDatabase({images, labels}, database, to);
+    std::printf("%s has %lld images\n", to.c_str(), static_cast<long long>(count));
+  }
+};
+
+}  // namespace
+
+void AddConvert(CLI::App& app) {
+  const auto convert = std::make_shared<Convert>();
+  CLI::App* const verb =
+      app.add_subcommand("convert", "turn a data set of idx files into a database or HDF5");
+  verb->add_option("images", convert->images, "the images, an idx file, .gz or plain")->required();
+  verb->add_option("labels", convert->labels, "their labels, an idx file, .gz or plain")->required();
+  verb->add_option("to", convert->to, "a new database, or an HDF5 file if the name ends in .h5")->required();
+  verb->add_option("--backend", convert->backend, "of a database")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"lmdb", "leveldb"}));
+  verb->callback([convert] { convert->Run(); });
+}
+
+}  // namespace ferry::program

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "loss_files.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "ferry/nets/error.hpp"
+
+namespace ferry::program {
+namespace {
+
+constexpr double kWidth = 720, kHeight = 400, kLeft = 70, kRight = 20, kTop = 20, kBottom = 50;
+
+std::string Number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+void Write(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw NetError(file.string() + ": cannot be written");
+}
+
+/// From values to a range of pixels.
+class Axis {
+ public:
+  Axis(double low, double high, double first, double last, bool logarithmic)
+      : low_(low),
+        high_(high > low ? high : low + 1),
+        first_(first),
+        last_(last),
+        logarithmic_(logarithmic) {}
+
+  double At(double value) const { return first_ + (last_ - first_) * Share(value); }
+  /// Where five marks are.
+  std::vector<double> Marks() const {
+    std::vector<double> marks;
+    for (int i = 0; i <= 4; ++i) {
+      const double share = i / 4.0;
+      marks.push_back(logarithmic_ ? low_ * std::pow(high_ / low_, share) : low_ + (high_ - low_) * share);
+    }
+    return marks;
+  }
+
+ private:
+  double Share(double value) const {
+    return logarithmic_ ? std::log(value / low_) / std::log(high_ / low_) : (value - low_) / (high_ - low_);
+  }
+
+  double low_, high_, first_, last_;
+  bool logarithmic_;
+};
+
+std::string Text(double x, double y, const char* anchor, const std::string& text) {
+  return "<text x=\"" + Number(x) + "\" y=\"" + Number(y) + "\" text-anchor=\"" + anchor + "\">" + text +
+         "</text>\n";
+}
+
+std::string Line(double x1, double y1, double x2, double y2) {
+  return "<line x1=\"" + Number(x1) + "\" y1=\"" + Number(y1) + "\" x2=\"" + Number(x2) + "\" y2=\"" +
+         Number(y2) + "\"/>\n";
+}
+
+/// Marks, their numbers and the names of both axes.
+std::string Frame(const Axis& x, const Axis& y) {
+  const double floor = kHeight - kBottom;
+  std::string svg = "<g stroke=\"#bbb\">\n";
+  for (const double mark : y.Marks()) svg += Line(kLeft, y.At(mark), kWidth - kRight, y.At(mark));
+  svg += "</g>\n<g fill=\"#444\">\n";
+  for (const double mark : y.Marks()) svg += Text(kLeft - 8, y.At(mark) + 4, "end", Number(mark));
+  for (const double mark : x.Marks()) svg += Text(x.At(mark), floor + 20, "middle", Number(mark));
+  svg += Text(kWidth / 2, kHeight - 8, "middle", "iteration");
+  return svg + Text(kLeft, 14, "end", "loss") + "</g>\n";
+}
+
+}  // namespace
+
+void WriteCsv(const std::filesystem::path& file, const std::vector<LossRow>& rows) {
+  std::string text = "iteration,loss,rate,seconds\n";
+  for (const LossRow& row : rows)
+    text += std::to_string(row.iteration) + ',' + Number(row.loss) + ',' + Number(row.rate) + ',' +
+            Number(row.seconds) + '\n';
+  Write(file, text);
+}
+
+void WritePlot(const std::filesystem::path& file, const std::vector<LossRow>& rows) {
+  std::vector<LossRow> shown = rows;
+  std::erase_if(shown, [](const LossRow& row) { return !std::isfinite(row.loss); });
+  std::string svg =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 720 400\" font-family=\"sans-serif\" "
+      "font-size=\"12\">\n<title>Loss by iteration</title>\n"
+      "<rect width=\"720\" height=\"400\" fill=\"#fff\"/>\n";
+  if (!shown.empty()) {
+    const auto [least, most] = std::minmax_element(
+        shown.begin(), shown.end(), [](const LossRow& a, const LossRow& b) { return a.loss < b.loss; });
+    const bool logarithmic = least->loss > 0 && most->loss >= 10 * least->loss;
+    const Axis x(shown.front().iteration, shown.back().iteration, kLeft, kWidth - kRight, false);
+    const Axis y(least->loss, most->loss, kHeight - kBottom, kTop, logarithmic);
+    svg += Frame(x, y) + "<polyline fill=\"none\" stroke=\"#0b62a8\" stroke-width=\"1.5\" points=\"";
+    for (const LossRow& row : shown) svg += Number(x.At(row.iteration)) + ',' + Number(y.At(row.loss)) + ' ';
+    svg += "\"/>\n";
+  }
+  Write(file, svg + "</svg>\n");
+}
+
+}  // namespace ferry::program

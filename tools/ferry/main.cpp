@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The program `ferry`: trains, tests, times and converts Caffe's models.
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "verbs.hpp"
+
+namespace {
+
+/// Caffe's flags have one dash, as in -solver: each becomes one with two. In reverse order, as CLI11 wants.
+std::vector<std::string> Arguments(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i) {
+    const bool caffe = argv[i][0] == '-' && argv[i][1] != '-' && std::strlen(argv[i]) > 2;
+    arguments.push_back((caffe ? "-" : "") + std::string(argv[i]));
+  }
+  return arguments;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Trains, tests, times and converts Caffe's models, on any device.", "ferry");
+  app.require_subcommand(1);
+  ferry::program::AddTrain(app);
+  ferry::program::AddTest(app);
+  ferry::program::AddTime(app);
+  ferry::program::AddInfo(app);
+  ferry::program::AddUpgrade(app);
+  ferry::program::AddConvert(app);
+  try {
+    app.parse(Arguments(argc, argv));
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  } catch (const std::exception& error) {
+    std::cerr << "ferry: " << error.what() << '\n';
+    return 1;
+  }
+}

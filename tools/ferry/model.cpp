@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "model.hpp"
+
+namespace ferry::program {
+
+void Model::AddPlaceFlags(CLI::App& verb) {
+  verb.add_option("--device", device, "where it runs, such as host, sim or cuda:1");
+  verb.add_option("--gpu", gpu, "the same by a number: this GPU of the build's backend");
+}
+
+void Model::AddNetFlags(CLI::App& verb, const std::string& default_phase) {
+  phase = default_phase;
+  verb.add_option("--model", file, "the net, a prototxt")->required();
+  verb.add_option("--weights", weights, "its weights, a .caffemodel or .caffemodel.h5; later ones win")
+      ->delimiter(',');
+  verb.add_option("--phase", phase, "TRAIN or TEST")->check(CLI::IsMember({"TRAIN", "TEST"}));
+  verb.add_option("--level", level, "which layers are in the net, by level");
+  verb.add_option("--stage", stages, "which layers are in the net, by stage")->delimiter(',');
+  AddPlaceFlags(verb);
+}
+
+Place Model::place() const {
+  if (gpu < 0) return device.empty() ? DefaultPlace() : Place(GetDevice(device));
+  if (!device.empty())
+    throw NetError("--device " + device + " and --gpu " + std::to_string(gpu) + ": say one");
+  for (const Backend& backend : Backends())
+    if (backend.name != std::string("host") && backend.name != std::string("sim"))
+      return Place(GetDevice(backend.name + (':' + std::to_string(gpu))));
+  throw NoDevice("--gpu " + std::to_string(gpu) + ": this build is for no GPU; --device sim simulates one");
+}
+
+std::unique_ptr<Net<float>> Model::MakeNet() const {
+  auto net = std::make_unique<Net<float>>(file, phase == "TRAIN" ? TRAIN : TEST, level, &stages, place());
+  for (const std::string& one : weights) net->CopyTrainedLayersFrom(one);
+  return net;
+}
+
+}  // namespace ferry::program

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ferry train: trains a net, as `caffe train` does.
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <optional>
+
+#include "ferry/log.hpp"
+#include "loss_files.hpp"
+#include "model.hpp"
+#include "verbs.hpp"
+
+namespace ferry::program {
+namespace {
+
+SolverAction::Enum ActionOf(const std::string& effect) {
+  if (effect == "stop") return SolverAction::STOP;
+  return effect == "snapshot" ? SolverAction::SNAPSHOT : SolverAction::NONE;
+}
+
+/// "1:02:03"
+std::string HoursMinutesSeconds(double seconds) {
+  const auto all = static_cast<long>(seconds);
+  char text[32];
+  std::snprintf(text, sizeof text, "%ld:%02ld:%02ld", all / 3600, all / 60 % 60, all % 60);
+  return text;
+}
+
+/// The line that shows how far a training run is: on a terminal it replaces itself.
+class Progress {
+ public:
+  Progress(int first, int last, std::int64_t images_an_iteration)
+      : iteration_(first), last_(last), images_(images_an_iteration) {}
+
+  void Show(const SolverProgress& at) {
+    seconds_ += at.seconds;
+    rows_.push_back({at.iteration, at.loss, at.rate, seconds_});
+    const int done = at.iteration - iteration_;
+    iteration_ = at.iteration;
+    const double each = done > 0 ? at.seconds / done : 0;
+    std::fprintf(stderr, "%siteration %d of %d, loss %.5g, rate %.4g", terminal_ ? "\r\033[K" : "",
+                 at.iteration, last_, at.loss, at.rate);
+    if (each > 0 && images_ > 0) std::fprintf(stderr, ", %.0f images/s", static_cast<double>(images_) / each);
+    if (each > 0)
+      std::fprintf(stderr, ", %s left", HoursMinutesSeconds(each * (last_ - at.iteration)).c_str());
+    std::fputs(terminal_ ? "" : "\n", stderr);
+    open_ = terminal_;
+  }
+  /// Before another line, and at the end.
+  void EndLine() {
+    if (open_) std::fputs("\n", stderr);
+    open_ = false;
+  }
+  const std::vector<LossRow>& rows() const { return rows_; }
+
+ private:
+  int iteration_, last_;
+  std::int64_t images_;
+  double seconds_ = 0;
+  const bool terminal_ = isatty(STDERR_FILENO) == 1;
+  bool open_ = false;
+  std::vector<LossRow> rows_;
+};
+
+struct Train {
+  Model model;
+  std::string solver_file, snapshot, csv, plot;
+  std::string sigint_effect = "stop", sighup_effect = "snapshot";
+
+  void Run() const {
+    if (!snapshot.empty() && !model.weights.empty())
+      throw NetError("--snapshot and --weights: say where it goes on, or what it begins with");
+    SolverParameter param;
+    ReadSolverParamsFromTextFileOrDie(solver_file, &param);
+    if (!model.weights.empty()) param.clear_weights();
+    for (const std::string& one : model.weights) param.add_weights(one);
+    param.mutable_train_state()->set_level(model.level);
+    for (const std::string& stage : model.stages) param.mutable_train_state()->add_stage(stage);
+
+    const auto solver = SolverRegistry<float>::CreateSolver(param, PlaceOf(param));
+    const SignalHandler signals(ActionOf(sigint_effect), ActionOf(sighup_effect));
+    solver->SetActionFunction(signals.GetActionFunction());
+    if (!snapshot.empty()) solver->Restore(snapshot);
+    Progress progress(solver->iter(), param.max_iter(), ImagesAnIteration(*solver));
+    SetLogLevel(std::min(log_level(), LogLevel::kInfo));
+    SetLogSink([&](LogLevel, std::string_view line) {
+      progress.EndLine();
+      std::cerr << line << '\n';
+    });
+    solver->SetProgressFunction([&](const SolverProgress& at) { progress.Show(at); });
+    solver->Solve();
+    progress.EndLine();
+    SetLogSink({});
+    if (!csv.empty()) WriteCsv(csv, progress.rows());
+    if (!plot.empty()) WritePlot(plot, progress.rows());
+  }
+
+  /// Flags win; then the solver's own choice of a GPU, as far as the build has GPUs; else the default.
+  Place PlaceOf(const SolverParameter& param) const {
+    const bool told = !model.device.empty() || model.gpu >= 0;
+    if (!told && param.has_solver_mode() && param.solver_mode() == SolverParameter::CPU)
+      return Place(GetDevice("host"));
+    return model.place();
+  }
+
+  static std::int64_t ImagesAnIteration(Solver<float>& solver) {
+    const auto& tops = solver.net()->top_vecs();
+    if (tops.empty() || tops[0].empty() || tops[0][0]->num_axes() == 0) return 0;
+    return tops[0][0]->shape(0) * solver.param().iter_size();
+  }
+};
+
+}  // namespace
+
+void AddTrain(CLI::App& app) {
+  const auto train = std::make_shared<Train>();
+  CLI::App* const verb = app.add_subcommand("train", "train a net, or go on from a snapshot");
+  verb->add_option("--solver", train->solver_file, "the solver, a prototxt")->required();
+  verb->add_option("--snapshot", train->snapshot, "the .solverstate to go on from");
+  verb->add_option("--weights", train->model.weights, "weights to begin with")->delimiter(',');
+  verb->add_option("--level", train->model.level, "which layers are in the net, by level");
+  verb->add_option("--stage", train->model.stages, "which layers are in the net, by stage")->delimiter(',');
+  train->model.AddPlaceFlags(*verb);
+  const CLI::IsMember effects({"stop", "snapshot", "none"});
+  verb->add_option("--sigint_effect", train->sigint_effect, "what Ctrl-C does")
+      ->capture_default_str()
+      ->check(effects);
+  verb->add_option("--sighup_effect", train->sighup_effect, "what SIGHUP does")
+      ->capture_default_str()
+      ->check(effects);
+  verb->add_option("--csv", train->csv, "write iteration, loss, rate and seconds to this file");
+  verb->add_option("--plot", train->plot, "draw the loss into this SVG file");
+  verb->callback([train] { train->Run(); });
+}
+
+}  // namespace ferry::program
