@@ -95,7 +95,7 @@ void RegisterPooling(const Case& of, ferry::Device& host) {
       std::string(of.name) + "/backward", 0.95,
       [=] {
         if (max)
-          ferry::detail::MaskedPoolGradient<float, int>(cpu, sizes, ferry::detail::MaskOrderAt(cpu),
+          ferry::detail::MaskedPoolGradient<float, int>(cpu, sizes, ferry::detail::GrainAt(cpu),
                                                         Read(Diff(blobs->y)), Read(blobs->mask),
                                                         Overwrite(Diff(blobs->x)));
         else

@@ -9,6 +9,9 @@
 #include <cmath>
 #include <random>
 
+#ifdef FERRY_HAS_ONEDNN
+#include "core/nets/vision/onednn/convolution.hpp"
+#endif
 #include "ferry/nets/layer_registry.hpp"
 #include "tests/unit/kernels_world.hpp"
 
@@ -145,7 +148,7 @@ void CheckMaps(detail::ConvolutionMaps<T>& maps, const ConvolutionSizes& sizes, 
   }
 }
 
-TEMPLATE_TEST_CASE("Convolutions of any geometry are those of plain loops, by BLAS and by what is faster",
+TEMPLATE_TEST_CASE("Convolutions of any geometry are those of plain loops, by BLAS and by oneDNN",
                    "[convolution]", float, double) {
   const std::string where = ferry::testing::Everywhere();
   for (unsigned seed = 0; seed < 48; ++seed) {
@@ -158,7 +161,11 @@ TEMPLATE_TEST_CASE("Convolutions of any geometry are those of plain loops, by BL
                << w.stride[0] << ' ' << w.stride[1] << ", pad " << w.pad[0] << ' ' << w.pad[1]
                << ", dilation " << w.dilation[0] << ' ' << w.dilation[1]);
     CheckMaps(*detail::MakeGemmConvolution<TestType>(sizes, world.device()), sizes, world.place());
-    CheckMaps(*detail::MakeConvolution<TestType>(sizes, world.device()), sizes, world.place());
+#ifdef FERRY_HAS_ONEDNN
+    if constexpr (std::is_same_v<TestType, float>)
+      if (const auto made = detail::MakeOneDnnConvolution(sizes, world.device()))
+        CheckMaps(*made, sizes, world.place());
+#endif
   }
 }
 

@@ -142,10 +142,10 @@ TEMPLATE_TEST_CASE("Pooling of any geometry is that of a plain loop over windows
     detail::MaxPool(place, sizes, Read(x), Overwrite(y), Overwrite(mask));
     CHECK(DataOf(y) == expected.most);
     CHECK(DataOf(mask) == std::vector<T>(expected.mask.begin(), expected.mask.end()));
-    for (const auto order : {detail::MaskOrder::kWindowsAdd, detail::MaskOrder::kElementsAsk}) {
-      detail::MaskedPoolGradient(place, sizes, order, Read(Diff(y)), Read(index), Overwrite(Diff(x)));
+    for (const auto grain : {detail::Grain::kLine, detail::Grain::kElement}) {
+      detail::MaskedPoolGradient(place, sizes, grain, Read(Diff(y)), Read(index), Overwrite(Diff(x)));
       CheckNear(DiffOf(x), expected.most_gradient);
-      detail::MaskedPoolGradient(place, sizes, order, Read(Diff(y)), Read(mask), Overwrite(Diff(x)));
+      detail::MaskedPoolGradient(place, sizes, grain, Read(Diff(y)), Read(mask), Overwrite(Diff(x)));
       CheckNear(DiffOf(x), expected.most_gradient);
     }
     detail::AveragePool(place, sizes, Read(x), Overwrite(y));

@@ -53,13 +53,14 @@ class Im2colLayer final : public Layer<T> {
 
  protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
-    Im2col(place, window_, Images(*bottom[0]), Read(*bottom[0]), Overwrite(*top[0]));
+    Im2col(place, window_, GrainAt(place), Images(*bottom[0]), Read(*bottom[0]), Overwrite(*top[0]));
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
     if (!propagate_down[0]) return;
-    Col2im(place, window_, Images(*bottom[0]), Read(Diff(*top[0])), Overwrite(Diff(*bottom[0])));
+    Col2im(place, window_, GrainAt(place), Images(*bottom[0]), Read(Diff(*top[0])),
+           Overwrite(Diff(*bottom[0])));
   }
 
  private:

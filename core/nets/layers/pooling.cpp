@@ -94,9 +94,9 @@ class PoolingLayer final : public Layer<T> {
     if (Method() == PoolingParameter::AVE)
       AveragePoolGradient(place, sizes_, dy, dx);
     else if (top.size() > 1)
-      MaskedPoolGradient(place, sizes_, MaskOrderAt(place), dy, ferry::Read(*top[1]), dx);
+      MaskedPoolGradient(place, sizes_, GrainAt(place), dy, ferry::Read(*top[1]), dx);
     else
-      MaskedPoolGradient(place, sizes_, MaskOrderAt(place), dy, ferry::Read(mask_), dx);
+      MaskedPoolGradient(place, sizes_, GrainAt(place), dy, ferry::Read(mask_), dx);
   }
 
  private:

@@ -13,6 +13,10 @@ inline bool OnGpuThreads(const Place& place) {
   return place.side() == Side::kGpu && OnDeviceSpace(place.device().properties());
 }
 
+/// How much one index of a loop does: an element, for a thread of a GPU; or the elements of a line or more.
+enum class Grain : std::uint8_t { kElement, kLine };
+inline Grain GrainAt(const Place& place) { return OnGpuThreads(place) ? Grain::kElement : Grain::kLine; }
+
 /// Lines of elements, cut into chunks, each of which is one index of a loop. On the host a chunk is what an
 /// inner loop goes through; on a GPU it is one element, so that neighbouring threads have neighbours.
 struct Chunks {

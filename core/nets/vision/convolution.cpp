@@ -5,6 +5,8 @@
 
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/im2col.hpp"
+#include "core/nets/vision/scratch.hpp"
+#include "core/nets/vision/slice.hpp"
 #include "core/nets/vision/sum.hpp"
 #ifdef FERRY_ONEDNN
 #include "core/nets/vision/onednn/convolution.hpp"
@@ -13,15 +15,6 @@
 
 namespace ferry::detail {
 namespace {
-
-/// Elements first ... first + count - 1 of a part.
-template <class T>
-Part Slice(const Part& part, std::int64_t first, std::int64_t count) {
-  Part slice{part.memory, part.range, count, {}};
-  slice.range.first += static_cast<std::size_t>(first) * sizeof(T);
-  slice.range.bytes = static_cast<std::size_t>(count) * sizeof(T);
-  return slice;
-}
 
 /// Brings all of a part to where kernels run, in one copy, before they take it piece by piece.
 template <class T>
@@ -35,10 +28,7 @@ template <Real T>
 class GemmConvolution final : public ConvolutionMaps<T> {
  public:
   GemmConvolution(const ConvolutionSizes& sizes, Device& device)
-      : sizes_(sizes), identity_(sizes.window.IsIdentity()), column_(device), sums_(device) {
-    // Without an element nobody allocates it.
-    if (!identity_) column_.Reshape({sizes.groups, sizes.KernelCount(), positions_});
-  }
+      : sizes_(sizes), identity_(sizes.window.IsIdentity()), scratch_(device), sums_(device) {}
 
   void ToMaps(const At& at, const Part& images, const Part& weights, const Part* bias,
               const Part& maps) override {
@@ -60,13 +50,13 @@ class GemmConvolution final : public ConvolutionMaps<T> {
     Bring<T>(at, images, Access::kOverwrite);
     for (std::int64_t n = 0; n < sizes_.images; ++n) {
       const Part image = Image(images, n);
-      const Part columns = identity_ ? image : column_.part(BlobPart::kData);
+      const Part columns = identity_ ? image : TakeColumns();
       for (std::int64_t g = 0; g < sizes_.groups; ++g)
         Multiply(at, {Transpose::kYes, Transpose::kNo, kernel_, positions_, rows_}, WeightsOf(weights, g),
                  MapsOf(maps, n, g), T(0), ColumnsOf(columns, g));
       if (!identity_)
-        Col2im(at, sizes_.window, sizes_.in_channels, Operand<const T>(columns, Access::kRead),
-               Operand<T>(image, Access::kOverwrite));
+        Col2im(at, sizes_.window, GrainAt(at.place()), sizes_.in_channels,
+               Operand<const T>(columns, Access::kRead), Operand<T>(image, Access::kOverwrite));
     }
   }
 
@@ -94,12 +84,13 @@ class GemmConvolution final : public ConvolutionMaps<T> {
   /// The column matrix of an image: the image itself where that is one.
   Part Columns(const At& at, const Part& image) {
     if (identity_) return image;
-    const Part columns = column_.part(BlobPart::kData);
-    Im2col(at, sizes_.window, sizes_.in_channels, Operand<const T>(image, Access::kRead),
+    const Part columns = TakeColumns();
+    Im2col(at, sizes_.window, GrainAt(at.place()), sizes_.in_channels, Operand<const T>(image, Access::kRead),
            Operand<T>(columns, Access::kOverwrite));
     return columns;
   }
 
+  Part TakeColumns() { return scratch_.Take(sizes_.groups * kernel_ * positions_); }
   Part Image(const Part& images, std::int64_t n) const {
     return Slice<T>(images, n * sizes_.ImageCount(), sizes_.ImageCount());
   }
@@ -118,7 +109,8 @@ class GemmConvolution final : public ConvolutionMaps<T> {
   const std::int64_t kernel_ = sizes_.KernelCount();
   const std::int64_t positions_ = sizes_.window.StepCount();
   const bool identity_;
-  Blob<T> column_, sums_;
+  Scratch<T> scratch_;
+  Blob<T> sums_;
 };
 
 }  // namespace
@@ -132,7 +124,8 @@ template <Real T>
 std::unique_ptr<ConvolutionMaps<T>> MakeConvolution(const ConvolutionSizes& sizes, Device& device) {
 #ifdef FERRY_ONEDNN
   if constexpr (std::is_same_v<T, float>)
-    if (auto made = MakeOneDnnConvolution(sizes, device)) return made;
+    if (OneDnnIsFaster(sizes))
+      if (auto made = MakeOneDnnConvolution(sizes, device)) return made;
 #endif
   return MakeGemmConvolution<T>(sizes, device);
 }

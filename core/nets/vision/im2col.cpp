@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/vision/im2col.hpp"
 
-#include "core/nets/vision/chunk.hpp"
-
 namespace ferry::detail {
 namespace {
 
@@ -11,27 +9,121 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t CountBelow(std::int64_t bound, std::int
                                                     std::int64_t stride, std::int64_t most) {
   const std::int64_t distance = bound - shift;
   if (distance <= 0) return 0;
-  const std::int64_t count = (distance + stride - 1) / stride;
+  const std::int64_t count = stride == 1 ? distance : (distance + stride - 1) / stride;
   return count < most ? count : most;
 }
 
-/// Part of a row of a column matrix: the positions along the last axis.
+/// Calls line(from, first, last) for each line of a row of a column matrix: for all positions of the window
+/// along the last axis. At position j its element is on element from + j * stride of the images, for j from
+/// `first` up to, not including, `last`; at others it is beside the image.
+template <class Line>
+KOKKOS_FORCEINLINE_FUNCTION void ForEachLine(const Window& window, std::int64_t row, const Line& line) {
+  const int inner = window.axes - 1, lines = inner - 1;
+  std::int64_t shift[kMostSpatialAxes], position[kMostSpatialAxes];
+  std::int64_t channel = row;
+  for (int axis = inner; axis >= 0; --axis) {
+    shift[axis] = channel % window.kernel[axis] * window.dilation[axis] - window.pad[axis];
+    channel /= window.kernel[axis];
+    position[axis] = 0;
+  }
+  const std::int64_t stride = window.stride[inner], steps = window.steps[inner];
+  const std::int64_t first = CountBelow(0, shift[inner], stride, steps);
+  const std::int64_t last = CountBelow(window.image[inner], shift[inner], stride, steps);
+  for (int axis = lines; axis >= 0;) {
+    std::int64_t plane = channel, at = shift[lines];
+    bool inside = true;
+    for (int outer = 0; outer < lines; ++outer) {
+      const std::int64_t of = position[outer] * window.stride[outer] + shift[outer];
+      inside = inside && of >= 0 && of < window.image[outer];
+      plane = plane * window.image[outer] + of;
+    }
+    for (std::int64_t step = 0; step < window.steps[lines]; ++step, at += window.stride[lines])
+      line((plane * window.image[lines] + at) * window.image[inner] + shift[inner], first,
+           inside && at >= 0 && at < window.image[lines] ? last : 0);
+    for (axis = lines - 1; axis >= 0 && ++position[axis] == window.steps[axis]; --axis) position[axis] = 0;
+  }
+}
+
+/// A row of a column matrix.
 template <class T>
-struct Im2colLine {
+struct FillRow {
   Window window;
-  Chunks chunks;
-  std::int64_t lines;  ///< in one row of the matrix
+  std::int64_t positions, elements;  ///< of the window, and of all images
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, const T* x, T* columns) const {
+    const std::int64_t steps = window.steps[window.axes - 1], stride = window.stride[window.axes - 1];
+    T* y = columns + row * positions;
+    const T *const end_of_row = y + positions, *const end_of_images = x + elements;
+    ForEachLine(window, row, [&](std::int64_t from, std::int64_t first, std::int64_t last) {
+      constexpr std::int64_t kBlock = 32 / sizeof(T);
+      const std::int64_t blocks = (steps + kBlock - 1) / kBlock * kBlock;
+      const T* const line = x + from;
+      if (stride == 1 && first == 0 && last == steps && blocks <= end_of_row - y &&
+          blocks <= end_of_images - line) {
+        // What is written beyond the line is overwritten by the next one.
+        for (std::int64_t j = 0; j < blocks; j += kBlock) __builtin_memcpy(y + j, line + j, 32);
+      } else {
+        std::int64_t j = 0;
+        for (; j < first && j < last; ++j) y[j] = 0;
+        for (; j < last; ++j) y[j] = line[j * stride];
+        for (; j < steps; ++j) y[j] = 0;
+      }
+      y += steps;
+    });
+  }
+};
+
+/// The image of a channel, to which each row of the matrix adds what it has copied.
+template <class T>
+struct RowsAdd {
+  Window window;
+  std::int64_t positions, pixels, kernels;  ///< of the window, of an image, and elements of the window
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t channel, const T* columns, T* images) const {
+    const std::int64_t steps = window.steps[window.axes - 1], stride = window.stride[window.axes - 1];
+    for (std::int64_t i = channel * pixels; i < (channel + 1) * pixels; ++i) images[i] = 0;
+    if (positions == 0) return;
+    for (std::int64_t row = channel * kernels; row < (channel + 1) * kernels; ++row) {
+      const T* x = columns + row * positions;
+      ForEachLine(window, row, [&](std::int64_t to, std::int64_t first, std::int64_t last) {
+        if (stride == 1)
+          AddLine(x + first, last - first, images + to + first);
+        else
+          for (std::int64_t j = first; j < last; ++j) images[to + j * stride] += x[j];
+        x += steps;
+      });
+    }
+  }
+
+ private:
+  /// to[i] += from[i], in vectors that every processor has: lines are too short for what a compiler makes of
+  /// a loop.
+  static KOKKOS_FORCEINLINE_FUNCTION void AddLine(const T* from, std::int64_t n, T* to) {
+    // NOLINTNEXTLINE(modernize-use-using): the attribute is for a typedef
+    typedef T Vector __attribute__((vector_size(16)));
+    constexpr std::int64_t kLanes = 16 / sizeof(T);
+    std::int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+      Vector a, b;
+      __builtin_memcpy(&a, from + i, sizeof a);
+      __builtin_memcpy(&b, to + i, sizeof b);
+      b += a;
+      __builtin_memcpy(to + i, &b, sizeof b);
+    }
+    for (; i < n; ++i) to[i] += from[i];
+  }
+};
+
+/// An element of a column matrix.
+template <class T>
+struct FillElement {
+  Window window;
+  std::int64_t positions;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, T* columns) const {
-    const auto [line, first, last] = chunks[index];
-    const int inner = window.axes - 1;
-    std::int64_t row = line / lines, step = line - row * lines;
-    const std::int64_t stride = window.stride[inner], width = window.image[inner];
-    const std::int64_t shift = row % window.kernel[inner] * window.dilation[inner] - window.pad[inner];
-    row /= window.kernel[inner];
-    std::int64_t size = width, offset = 0;
+    std::int64_t row = index / positions, step = index - row * positions, size = 1, offset = 0;
     bool inside = true;
-    for (int axis = inner - 1; axis >= 0; --axis) {
+    for (int axis = window.axes - 1; axis >= 0; --axis) {
       const std::int64_t at = step % window.steps[axis] * window.stride[axis] - window.pad[axis] +
                               row % window.kernel[axis] * window.dilation[axis];
       inside = inside && at >= 0 && at < window.image[axis];
@@ -40,61 +132,31 @@ struct Im2colLine {
       step /= window.steps[axis];
       row /= window.kernel[axis];
     }
-    T* const y = columns + line * chunks.line;
-    std::int64_t begin = inside ? CountBelow(0, shift, stride, last) : last;
-    begin = begin < first ? first : begin;
-    std::int64_t end = CountBelow(width, shift, stride, last);
-    end = end < begin ? begin : end;
-    const T* const from = x + (row * size + offset + shift);
-    for (std::int64_t j = first; j < begin; ++j) y[j] = 0;
-    if (stride == 1)
-      for (std::int64_t j = begin; j < end; ++j) y[j] = from[j];
-    else
-      for (std::int64_t j = begin; j < end; ++j) y[j] = from[j * stride];
-    for (std::int64_t j = end; j < last; ++j) y[j] = 0;
+    columns[index] = inside ? x[row * size + offset] : T(0);
   }
 };
 
-/// Part of a line of an image along the last axis, which gathers what belongs to it.
+/// An element of an image, which asks each row of the matrix for its copy.
 template <class T>
-struct Col2imLine {
+struct ElementAsks {
   Window window;
-  Chunks chunks;
-  std::int64_t lines;    ///< in one image
-  std::int64_t kernels;  ///< elements of the window
+  std::int64_t positions, pixels, kernels;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* columns, T* images) const {
-    const auto [line, first, last] = chunks[index];
-    const int inner = window.axes - 1;
-    const std::int64_t steps = window.steps[inner], stride = window.stride[inner];
-    const std::int64_t channel = line / lines, at = line - channel * lines;
-    T* const y = images + line * chunks.line;
-    for (std::int64_t j = first; j < last; ++j) y[j] = 0;
+    const std::int64_t channel = index / pixels, at = index - channel * pixels;
+    T sum = 0;
     for (std::int64_t k = 0; k < kernels; ++k) {
-      const std::int64_t from = StepsBefore(at, k / window.kernel[inner]);
-      if (from < 0) continue;
-      const std::int64_t shift = k % window.kernel[inner] * window.dilation[inner] - window.pad[inner];
-      const std::int64_t begin = CountBelow(first, shift, stride, steps);
-      const std::int64_t end = CountBelow(last, shift, stride, steps);
-      const T* const x = columns + ((channel * kernels + k) * StepsOuter() + from) * steps;
-      if (stride == 1)
-        for (std::int64_t j = begin; j < end; ++j) y[j + shift] += x[j];
-      else
-        for (std::int64_t j = begin; j < end; ++j) y[j * stride + shift] += x[j];
+      const std::int64_t position = PositionOf(at, k);
+      if (position >= 0) sum += columns[(channel * kernels + k) * positions + position];
     }
+    images[index] = sum;
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t StepsOuter() const {
-    std::int64_t product = 1;
-    for (int axis = 0; axis < window.axes - 1; ++axis) product *= window.steps[axis];
-    return product;
-  }
-  /// The position, by all axes but the last, from which the window's element k sees the line `at`; -1 if
-  /// there is none.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t StepsBefore(std::int64_t at, std::int64_t k) const {
+  /// The position from which the window's element k sees the image's element `at`; -1 if there is none.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t PositionOf(std::int64_t at, std::int64_t k) const {
     std::int64_t position = 0, size = 1;
-    for (int axis = window.axes - 2; axis >= 0; --axis) {
+    for (int axis = window.axes - 1; axis >= 0; --axis) {
       const std::int64_t distance =
           at % window.image[axis] + window.pad[axis] - k % window.kernel[axis] * window.dilation[axis];
       const std::int64_t step = distance / window.stride[axis];
@@ -108,33 +170,55 @@ struct Col2imLine {
   }
 };
 
+/// The same window with as many axes in front as it lacks of two.
+Window WithTwoAxes(const Window& window) {
+  if (window.axes >= 2) return window;
+  Window two;
+  two.axes = 2;
+  const int added = 2 - window.axes;
+  for (int axis = 0; axis < 2; ++axis) {
+    const int of = axis - added;
+    two.kernel[axis] = of < 0 ? 1 : window.kernel[of];
+    two.stride[axis] = of < 0 ? 1 : window.stride[of];
+    two.pad[axis] = of < 0 ? 0 : window.pad[of];
+    two.dilation[axis] = of < 0 ? 1 : window.dilation[of];
+    two.image[axis] = of < 0 ? 1 : window.image[of];
+    two.steps[axis] = of < 0 ? 1 : window.steps[of];
+  }
+  return two;
+}
+
 }  // namespace
 
 template <Real T>
-void Im2col(const At& at, const Window& window, std::int64_t channels, const Operand<const T>& images,
-            const Operand<T>& columns) {
-  const std::int64_t width = window.steps[window.axes - 1], positions = window.StepCount();
+void Im2col(const At& at, const Window& window, Grain grain, std::int64_t channels,
+            const Operand<const T>& images, const Operand<T>& columns) {
+  const std::int64_t positions = window.StepCount(), rows = channels * window.KernelCount();
   if (positions == 0) return;
-  const Chunks chunks(at.place(), width, width);
-  const std::int64_t lines = positions / width;
-  ParallelFor(at, channels * window.KernelCount() * lines * chunks.per_line, images, columns,
-              Im2colLine<T>{window, chunks, lines});
+  if (grain == Grain::kElement)
+    ParallelFor(at, rows * positions, images, columns, FillElement<T>{window, positions});
+  else
+    ParallelFor(at, rows, images, columns,
+                FillRow<T>{WithTwoAxes(window), positions, channels * window.ImageCount()});
 }
 
 template <Real T>
-void Col2im(const At& at, const Window& window, std::int64_t channels, const Operand<const T>& columns,
-            const Operand<T>& images) {
-  const std::int64_t width = window.image[window.axes - 1], pixels = window.ImageCount();
+void Col2im(const At& at, const Window& window, Grain grain, std::int64_t channels,
+            const Operand<const T>& columns, const Operand<T>& images) {
+  const std::int64_t positions = window.StepCount(), pixels = window.ImageCount();
+  const std::int64_t kernels = window.KernelCount();
   if (pixels == 0) return;
-  const Chunks chunks(at.place(), width, width);
-  const std::int64_t lines = pixels / width;
-  ParallelFor(at, channels * lines * chunks.per_line, columns, images,
-              Col2imLine<T>{window, chunks, lines, window.KernelCount()});
+  if (grain == Grain::kElement)
+    ParallelFor(at, channels * pixels, columns, images, ElementAsks<T>{window, positions, pixels, kernels});
+  else
+    ParallelFor(at, channels, columns, images, RowsAdd<T>{WithTwoAxes(window), positions, pixels, kernels});
 }
 
-#define FERRY_INSTANTIATE(T)                                                                                \
-  template void Im2col(const At&, const Window&, std::int64_t, const Operand<const T>&, const Operand<T>&); \
-  template void Col2im(const At&, const Window&, std::int64_t, const Operand<const T>&, const Operand<T>&)
+#define FERRY_INSTANTIATE(T)                                                                   \
+  template void Im2col(const At&, const Window&, Grain, std::int64_t, const Operand<const T>&, \
+                       const Operand<T>&);                                                     \
+  template void Col2im(const At&, const Window&, Grain, std::int64_t, const Operand<const T>&, \
+                       const Operand<T>&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE

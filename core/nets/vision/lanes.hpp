@@ -32,7 +32,7 @@ struct VectorOf<T, 0> {
 /// How many vectors code for the host goes through at once: none where Kokkos has a GPU, whose compiler need
 /// not know them.
 inline constexpr int kHostParts =
-    std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace> ? 4 : 0;
+    std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace> ? 2 : 0;
 
 /// Some vectors. With kParts = 0 one number, for a thread of a GPU.
 template <class T, int kParts>
@@ -54,14 +54,13 @@ struct Lanes {
   /// to[i] = lane i, for the first `count`.
   template <class To>
   KOKKOS_FORCEINLINE_FUNCTION void Store(std::int64_t count, To* to) const {
-    if constexpr (std::is_same_v<T, To>)
-      if (count == kCount) {
-        __builtin_memcpy(to, part, sizeof part);
-        return;
-      }
     T each[kCount];
     __builtin_memcpy(each, part, sizeof part);
-    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(each[i]);
+    std::int64_t i = 0;
+    if constexpr (std::is_same_v<T, To>)
+      for (int p = 0; p < kVectors && i + kWidth <= count; ++p, i += kWidth)
+        __builtin_memcpy(to + i, &part[p], sizeof part[p]);
+    for (; i < count; ++i) to[i] = static_cast<To>(each[i]);
   }
 
  private:
@@ -79,6 +78,14 @@ struct ImageRow {
   const T *begin, *end;  ///< of the array
 };
 
+/// The elements at even places of 2 * sizeof...(kLane).
+template <class Vector, class T, int... kLane>
+KOKKOS_FORCEINLINE_FUNCTION Vector EverySecond(const T* x, std::integer_sequence<int, kLane...> /*lanes*/) {
+  Vector front, back;
+  __builtin_memcpy(&front, x, sizeof front);
+  __builtin_memcpy(&back, x + sizeof...(kLane), sizeof back);
+  return __builtin_shufflevector(front, back, (2 * kLane)...);
+}
 template <class Vector, class T, int... kLane>
 KOKKOS_FORCEINLINE_FUNCTION Vector Gather(const T* x, std::int64_t step,
                                           std::integer_sequence<int, kLane...> /*lanes*/) {
@@ -102,6 +109,8 @@ KOKKOS_FORCEINLINE_FUNCTION void Load(const ImageRow<T>& row, std::int64_t colum
       const T* const from = x + p * Of::kWidth * step;
       if constexpr (kStride == 1) {
         __builtin_memcpy(&lanes.part[p], from, sizeof(Vector));
+      } else if constexpr (kStride == 2) {
+        lanes.part[p] = EverySecond<Vector>(from, std::make_integer_sequence<int, Of::kWidth>());
       } else {
         lanes.part[p] = Gather<Vector>(from, step, std::make_integer_sequence<int, Of::kWidth>());
       }

@@ -110,14 +110,10 @@ void ExpectedPool(const At& at, const PoolSizes& sizes, const Operand<const T>& 
       });
 }
 
-MaskOrder MaskOrderAt(const Place& place) {
-  return OnGpuThreads(place) ? MaskOrder::kElementsAsk : MaskOrder::kWindowsAdd;
-}
-
 template <Real T, class Index>
-void MaskedPoolGradient(const At& at, const PoolSizes& sizes, MaskOrder order, const Operand<const T>& dy,
+void MaskedPoolGradient(const At& at, const PoolSizes& sizes, Grain grain, const Operand<const T>& dy,
                         const Operand<const Index>& mask, const Operand<T>& dx) {
-  if (order == MaskOrder::kElementsAsk)
+  if (grain == Grain::kElement)
     ParallelFor(at, dx.count(), dy, mask, dx, ElementsAsk<T, Index>{sizes});
   else
     ParallelFor(at, sizes.planes, dy, mask, dx, WindowsAdd<T, Index>{sizes});
@@ -127,9 +123,9 @@ void MaskedPoolGradient(const At& at, const PoolSizes& sizes, MaskOrder order, c
   template void SamplePool(const At&, const PoolSizes&, const Philox&, const Operand<const T>&,        \
                            const Operand<T>&, const Operand<int>&);                                    \
   template void ExpectedPool(const At&, const PoolSizes&, const Operand<const T>&, const Operand<T>&); \
-  template void MaskedPoolGradient(const At&, const PoolSizes&, MaskOrder, const Operand<const T>&,    \
+  template void MaskedPoolGradient(const At&, const PoolSizes&, Grain, const Operand<const T>&,        \
                                    const Operand<const int>&, const Operand<T>&);                      \
-  template void MaskedPoolGradient(const At&, const PoolSizes&, MaskOrder, const Operand<const T>&,    \
+  template void MaskedPoolGradient(const At&, const PoolSizes&, Grain, const Operand<const T>&,        \
                                    const Operand<const T>&, const Operand<T>&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/nets/philox.hpp"
+#include "core/nets/vision/chunk.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/layers.pb.h"
 
@@ -74,12 +75,10 @@ template <Real T>
 void AveragePoolGradient(const At& at, const PoolSizes& sizes, const Operand<const T>& dy,
                          const Operand<T>& dx);
 
-/// How the gradient goes back to the chosen elements: windows add to them, a plane each; or elements ask the
-/// windows that cover them, each on its own, for many threads.
-enum class MaskOrder : std::uint8_t { kWindowsAdd, kElementsAsk };
-MaskOrder MaskOrderAt(const Place& place);
+/// The gradient goes back to the chosen elements: windows add to them, or each element asks the windows that
+/// cover it.
 template <Real T, class Index>
-void MaskedPoolGradient(const At& at, const PoolSizes& sizes, MaskOrder order, const Operand<const T>& dy,
+void MaskedPoolGradient(const At& at, const PoolSizes& sizes, Grain grain, const Operand<const T>& dy,
                         const Operand<const Index>& mask, const Operand<T>& dx);
 ///@}
 

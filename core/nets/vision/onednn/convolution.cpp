@@ -5,6 +5,7 @@
 
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/onednn/step.hpp"
+#include "core/nets/vision/scratch.hpp"
 #include "ferry/detail/kernel_place.hpp"
 
 namespace ferry::detail {
@@ -52,7 +53,6 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
     Made& made = made_[static_cast<std::size_t>(kind)];
     if (made.step == nullptr || made.bias != bias) {
       made = {std::make_shared<onednn::Step>(sizes_, kind, LayoutFor(kind), bias), bias};
-      if (made.step->scratch() > scratch_.count()) scratch_.Reshape({made.step->scratch()});
     }
     return made.step;
   }
@@ -62,7 +62,7 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
     const std::shared_ptr<const onednn::Step> step = StepFor(kind, bias != nullptr);
     const Part none{nullptr, {0, 0}, 0, {}};
     const Operand<float> biases(bias != nullptr ? *bias : none, bias_access);
-    const Operand<float> scratch = Overwrite(scratch_);
+    const Operand<float> scratch(scratch_.Take(step->scratch()), Access::kOverwrite);
     const Taken<Operand<float>, Operand<float>, Operand<float>, Operand<float>, Operand<float>> taken(
         at, images, weights, biases, maps, scratch);
     const onednn::Arrays arrays{taken.get<0>(), taken.get<1>(), taken.get<2>(), taken.get<3>(),
@@ -78,11 +78,23 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
 
   const ConvolutionSizes sizes_;
   std::unique_ptr<ConvolutionMaps<float>> otherwise_;
-  Blob<float> scratch_;
+  Scratch<float> scratch_;
   std::array<Made, 3> made_;
 };
 
+/// How much the library computes for what is needed: it fills channels up to whole vectors.
+double Padding(const ConvolutionSizes& sizes) {
+  const std::int64_t vector = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8;
+  const auto padded = [vector](std::int64_t channels) { return (channels + vector - 1) / vector * vector; };
+  const std::int64_t in = sizes.in_channels / sizes.groups, out = sizes.out_channels / sizes.groups;
+  return static_cast<double>(padded(in) * padded(out)) / static_cast<double>(in * out);
+}
+
 }  // namespace
+
+bool OneDnnIsFaster(const ConvolutionSizes& sizes) {
+  return sizes.groups > 1 || sizes.window.IsIdentity() || Padding(sizes) <= 1.5;
+}
 
 std::unique_ptr<ConvolutionMaps<float>> MakeOneDnnConvolution(const ConvolutionSizes& sizes, Device& device) {
   const Window& window = sizes.window;

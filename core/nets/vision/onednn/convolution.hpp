@@ -11,5 +11,7 @@ namespace ferry::detail {
 /// library has none: for other than two spatial axes, without elements, and for windows larger than the
 /// image. Buffers are memory of the device.
 std::unique_ptr<ConvolutionMaps<float>> MakeOneDnnConvolution(const ConvolutionSizes& sizes, Device& device);
+/// Whether it is then faster than column matrices.
+bool OneDnnIsFaster(const ConvolutionSizes& sizes);
 
 }  // namespace ferry::detail

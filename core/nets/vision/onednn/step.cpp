@@ -54,11 +54,13 @@ Step::Step(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias)
       image_count_(sizes.ImageCount()),
       map_count_(sizes.MapCount()),
       bias_count_(bias ? sizes.out_channels : 0) {
-  // Gradients of weights are added up in plain order once for each part, so that parts are larger.
-  constexpr std::int64_t kCached = 1 << 19, kAddedUp = 1 << 22;
+  // Gradients of weights are added up in plain order once for each part, so that parts are larger than those.
+  constexpr std::int64_t kCached = 1 << 19;
+  const std::int64_t weight_count = sizes.out_channels * sizes.KernelCount();
   at_once_ = layout == Layout::kPlain
                  ? images_
-                 : AtOnce(images_, image_count_ + map_count_, kind == Kind::kToWeights ? kAddedUp : kCached);
+                 : AtOnce(images_, image_count_ + map_count_,
+                          kind == Kind::kToWeights ? std::max(kCached, 4 * weight_count) : kCached);
   const Tag tag = layout == Layout::kPlain ? Tag::nchw : Tag::any;
   const memory::desc images = Desc(ImageDims(sizes, at_once_), tag),
                      maps = Desc(MapDims(sizes, at_once_), tag);
