@@ -93,7 +93,10 @@ double Padding(const ConvolutionSizes& sizes) {
 }  // namespace
 
 bool OneDnnIsFaster(const ConvolutionSizes& sizes) {
-  return sizes.groups > 1 || sizes.window.IsIdentity() || Padding(sizes) <= 1.5;
+  // With one element each row of a column matrix is a channel, or some of its elements. BLAS is slower where
+  // that is long.
+  if (sizes.window.KernelCount() == 1) return sizes.window.IsIdentity() && sizes.window.StepCount() >= 64;
+  return sizes.groups > 1 || Padding(sizes) <= 1.5;
 }
 
 std::unique_ptr<ConvolutionMaps<float>> MakeOneDnnConvolution(const ConvolutionSizes& sizes, Device& device) {
