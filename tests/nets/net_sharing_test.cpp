@@ -29,6 +29,15 @@ TEST_CASE("Parameters of one name are one, owned by the first layer") {
   CHECK(net.layer_by_name("b")->blobs()[0]->cpu_data()[0] == 42);
 }
 
+TEST_CASE("A parameter that was given storage of its own shares its owner's again") {
+  Net<double> net(NetOf(Siamese()));
+  Blob<double> other(net.params()[2]->shape(), net.place().device());
+  net.params()[2]->ShareData(other);
+  REQUIRE(net.params()[0]->data() != net.params()[2]->data());
+  net.ShareWeights();
+  CHECK(net.params()[0]->data() == net.params()[2]->data());
+}
+
 TEST_CASE("The gradients of parameters that are shared add up in one diff") {
   Net<double> shared(NetOf(Siamese()));
   Net<double> apart(NetOf(Siamese("")));

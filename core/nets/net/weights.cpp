@@ -101,6 +101,11 @@ void Net<T>::CopyTrainedLayersFrom(const std::filesystem::path& file) {
 }
 
 template <class T>
+void Net<T>::ShareWeights() {
+  detail::ShareParams(*graph_);
+}
+
+template <class T>
 void Net<T>::ShareTrainedLayersWith(const Net* other) {
   if (other == nullptr) throw std::invalid_argument("Net::ShareTrainedLayersWith: the pointer is null");
   Device& device = graph_->place.device();
@@ -138,6 +143,7 @@ void Net<T>::ToProto(NetParameter* param, bool write_diff) const {
   template void Net<T>::CopyTrainedLayersFrom(const NetParameter&);                     \
   template void Net<T>::CopyTrainedLayersFromBinaryProto(const std::filesystem::path&); \
   template void Net<T>::CopyTrainedLayersFrom(const std::filesystem::path&);            \
+  template void Net<T>::ShareWeights();                                                 \
   template void Net<T>::ShareTrainedLayersWith(const Net*);                             \
   template void Net<T>::ToProto(NetParameter*, bool) const
 FERRY_INSTANTIATE(float);

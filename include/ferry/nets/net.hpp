@@ -74,6 +74,8 @@ class Net {
 
   /// Returns the outputs, and where it is asked for, the loss.
   const std::vector<Blob<T>*>& Forward(T* loss = nullptr);
+  /// The same, by Caffe's old name.
+  const std::vector<Blob<T>*>& ForwardPrefilled(T* loss = nullptr) { return Forward(loss); }
   /// Returns the loss. Throws for layers that there are not; and, where activations are shared, for a start
   /// that does not go on where the last pass ended.
   T ForwardFromTo(int start, int end);
@@ -118,6 +120,8 @@ class Net {
   /// copied. Throws where a layer has another number of parameters, or one of another shape.
   ///@{
 
+  /// Parameters that share get their owner's storage once more, for who has given them another.
+  void ShareWeights();
   /// This net's parameters get the storage of the other's, on the same device. Not their diffs.
   void ShareTrainedLayersWith(const Net* other);
   void CopyTrainedLayersFrom(const NetParameter& param);
