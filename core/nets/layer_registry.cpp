@@ -1,52 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/nets/layer_registry.hpp"
 
-#include <map>
-#include <mutex>
-#include <utility>
-
+#include "core/nets/creators.hpp"
 #include "core/nets/layers/layers.hpp"
 
 namespace ferry {
 namespace {
 
 template <class T>
-class Registry {
- public:
-  using Creator = typename LayerRegistry<T>::Creator;
-
-  static Registry& Get() {
-    static Registry registry;
-    return registry;
-  }
-  bool Add(const std::string& type, Creator creator) {
-    const std::lock_guard lock(mutex_);
-    return creators_.emplace(type, creator).second;
-  }
-  /// Null where there is none.
-  Creator Find(const std::string& type) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = creators_.find(type);
-    return found == creators_.end() ? nullptr : found->second;
-  }
-  std::vector<std::string> Types() const {
-    const std::lock_guard lock(mutex_);
-    std::vector<std::string> types;
-    types.reserve(creators_.size());
-    for (const auto& [type, creator] : creators_) types.push_back(type);
-    return types;
-  }
-
- private:
-  Registry() {
-#define FERRY_NETS_ADD(type) creators_.emplace(#type, detail::Make##type<T>);
-    FERRY_NETS_LAYERS(FERRY_NETS_ADD)
-#undef FERRY_NETS_ADD
-  }
-
-  mutable std::mutex mutex_;
-  std::map<std::string, Creator> creators_;
-};
+detail::Creators<typename LayerRegistry<T>::Creator>& LayerCreators() {
+#define FERRY_NETS_CREATOR(type) {#type, detail::Make##type<T>},
+  static detail::Creators<typename LayerRegistry<T>::Creator> creators(
+      {FERRY_NETS_LAYERS(FERRY_NETS_CREATOR)});
+#undef FERRY_NETS_CREATOR
+  return creators;
+}
 
 /// The blobs that a layer was made from go to the device on which it will run.
 template <class T>
@@ -60,14 +28,12 @@ void BringTo(Device& device, std::vector<std::shared_ptr<Blob<T>>>& blobs) {
   }
 }
 
-[[noreturn]] void FailType(const LayerParameter& param, const std::vector<std::string>& types) {
+[[noreturn]] void FailType(const LayerParameter& param, const std::string& known) {
   const std::string layer = "layer '" + param.name() + "': type '" + param.type() + "' ";
   if (param.type() == "Python")
     throw NetError(layer + "runs Python, which Ferry does not embed; register a layer class of your own");
   if (param.type() == "WindowData")
     throw NetError(layer + "reads R-CNN's window files, which Ferry does not; use ImageData or MemoryData");
-  std::string known;
-  for (const std::string& type : types) known += (known.empty() ? "" : ", ") + type;
   throw NetError(layer + "is unknown; there are " + known);
 }
 
@@ -75,14 +41,14 @@ void BringTo(Device& device, std::vector<std::shared_ptr<Blob<T>>>& blobs) {
 
 template <class T>
 void LayerRegistry<T>::AddCreator(const std::string& type, Creator creator) {
-  if (!Registry<T>::Get().Add(type, creator))
+  if (!LayerCreators<T>().Add(type, creator))
     throw NetError("layer type '" + type + "' is registered already");
 }
 
 template <class T>
 std::shared_ptr<Layer<T>> LayerRegistry<T>::CreateLayer(const LayerParameter& param, const Place& place) {
-  const Creator creator = Registry<T>::Get().Find(param.type());
-  if (creator == nullptr) FailType(param, LayerTypeList());
+  const Creator creator = LayerCreators<T>().Find(param.type());
+  if (creator == nullptr) FailType(param, LayerCreators<T>().Listed());
   std::shared_ptr<Layer<T>> layer = creator(param);
   layer->set_place(place);
   BringTo(place.device(), layer->blobs());
@@ -91,7 +57,7 @@ std::shared_ptr<Layer<T>> LayerRegistry<T>::CreateLayer(const LayerParameter& pa
 
 template <class T>
 std::vector<std::string> LayerRegistry<T>::LayerTypeList() {
-  return Registry<T>::Get().Types();
+  return LayerCreators<T>().Types();
 }
 
 template class LayerRegistry<float>;
