@@ -16,7 +16,7 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-TEST_CASE("A label without a class is an error on the CPU, and not-a-number on a stream") {
+TEST_CASE("A label without a class is an error on the host, and not-a-number on a GPU") {
   struct Case {
     std::string text;
     bool has_gain;
@@ -35,7 +35,7 @@ TEST_CASE("A label without a class is an error on the CPU, and not-a-number on a
         std::vector<Given> bottoms{Reals({4, 3}, 5), {{4}, {0, label, 2, 1}}};
         if (of.has_gain) bottoms.push_back(Reals({3, 3}, 6));
         Run run(world, of.text, bottoms);
-        if (world.place().side() == Side::kCpu) {
+        if (RunsOnHost(world.place())) {
           CHECK_THROWS_MATCHES(run.Forward(), NetError,
                                MessageMatches(ContainsSubstring("'l'") && ContainsSubstring("position 1") &&
                                               ContainsSubstring("3 classes")));
@@ -54,7 +54,7 @@ TEST_CASE("A wrong label spoils the gradient of its own prediction alone") {
     for (const std::string& where : Places()) {
       INFO(type << " at " << where);
       const World world(where);
-      if (world.place().side() == Side::kCpu) continue;
+      if (RunsOnHost(world.place())) continue;
       Run run(world, LayerText(type), {Reals({3, 2}, 5), {{3}, {0, 7, 1}}});
       run.Forward();
       run.Backward();

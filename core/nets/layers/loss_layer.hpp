@@ -51,7 +51,7 @@ class LossLayer : public Layer<T> {
                  labels.shape_string() + ", for " + std::to_string(predictions) +
                  " predictions; it takes one for each");
   }
-  /// Throws NetError for a label without a class, at a CPU place.
+  /// Throws NetError for a label without a class, where the layer runs on the host.
   void RequireLabels(const Place& place, const Blob<T>& blob, const Labels& labels) const {
     const std::string wrong = WrongLabel(place, blob, labels);
     if (!wrong.empty()) this->Fail(wrong);
