@@ -63,6 +63,19 @@ TEST_CASE("A wrong label spoils the gradient of its own prediction alone") {
     }
 }
 
+TEST_CASE("The labels of ContrastiveLoss get no gradient, wanted or not") {
+  for (const std::string& where : Places()) {
+    INFO(where);
+    const World world(where);
+    Run run(world, LayerText("ContrastiveLoss"), {Reals({3, 2}, 5), Reals({3, 2}, 6), Integers({3}, 2)});
+    run.Forward();
+    SetDiff(*run.bottom[2], {1, 2, 3});
+    run.layer->Backward(run.top, {true, true, true}, run.bottom);
+    CHECK(DiffOf(*run.bottom[2]) == Numbers{1, 2, 3});
+    CHECK(DiffOf(*run.bottom[0]) != Numbers(6, 0));
+  }
+}
+
 TEST_CASE("SoftmaxWithLoss divides by what the normalization says") {
   constexpr std::size_t kChannels = 5;
   constexpr std::size_t kInner = 70;  // more than a tile
