@@ -122,6 +122,15 @@ void Layer<T>::Backward_cpu(const Blobs& /*top*/, const std::vector<bool>& propa
 }
 
 template <class T>
+void Layer<T>::RequireApart(const Blobs& bottom, const Blobs& top) const {
+  for (std::size_t i = 0; i < top.size(); ++i)
+    for (std::size_t j = 0; j < bottom.size(); ++j)
+      if (top[i] == bottom[j])
+        Fail("top " + std::to_string(i) + " is bottom " + std::to_string(j) +
+             ", and the layer cannot be in place; give the top a name of its own");
+}
+
+template <class T>
 void Layer<T>::FillBlob(const FillerParameter& filler, Blob<T>* blob) {
   constexpr std::uint64_t kNoPass = std::uint64_t{1} << 63U;
   try {

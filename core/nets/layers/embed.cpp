@@ -66,6 +66,7 @@ class EmbedLayer : public Layer<T> {
     for (int i = 0; i < static_cast<int>(blobs.size()); ++i) this->set_param_propagate_down(i, true);
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     std::vector<std::int64_t> shape(bottom[0]->shape().begin(), bottom[0]->shape().end());
     shape.push_back(n_);
     top[0]->Reshape(shape);

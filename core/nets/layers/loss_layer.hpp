@@ -30,6 +30,7 @@ class LossLayer : public Layer<T> {
     sum_ = TermSum<T>(this->place().device());
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     if (bottom[0]->shape(0) != bottom[1]->shape(0))
       this->Fail("bottoms 0 and 1 have shapes " + bottom[0]->shape_string() + " and " +
                  bottom[1]->shape_string() + "; their first dims must be equal");
