@@ -177,6 +177,26 @@ TEST_CASE("Forward returns the tops' elements times their loss weights", "[layer
   CHECK(run.layer->Forward(run.bottom, run.top) == 15 + 60);
 }
 
+TEST_CASE("A top keeps its loss weight through smaller shapes", "[layer]") {
+  const World world(GENERATE(from_range(Places())));
+  Run run("type: 'TestCpu' loss_weight: 0.5", world.place());
+  run.SetUp();
+  const auto loss_of = [&run](const std::vector<double>& values) {
+    run.bottom[0]->Reshape({static_cast<std::int64_t>(values.size())});
+    SetData(*run.bottom[0], values);
+    return run.layer->Forward(run.bottom, run.top);
+  };
+  CHECK(loss_of({1, 2}) == 4.5F);
+  CHECK(loss_of({1, 2, 3}) == 9);
+  CHECK(loss_of({1, 2, 3, 4}) == 15);
+  CHECK(DiffOf(*run.top[0]) == Vector(4, 0.5));
+  SECTION("and loses it in a larger one, as in Caffe") {
+    CHECK(loss_of({1, 2, 3, 4, 5}) == 0);
+    CHECK(loss_of({1, 2}) == 0);
+    CHECK(loss_of({1, 2, 3}) == 0);
+  }
+}
+
 TEST_CASE("A layer that reads its bottom after it has written its top refuses to be in place", "[layer]") {
   const World world("host cpu");
   for (const std::string text :
