@@ -61,6 +61,7 @@ Layer<T>::Layer(const LayerParameter& param) : LayerBase(param) {
 template <class T>
 void Layer<T>::SetUp(const Blobs& bottom, const Blobs& top) {
   CheckBlobCounts(static_cast<int>(bottom.size()), static_cast<int>(top.size()));
+  weighted_.clear();
   LayerSetUp(bottom, top);
   Reshape(bottom, top);
   SetLossWeights(top);
@@ -73,17 +74,36 @@ void Layer<T>::SetLossWeights(const Blobs& top) {
   if (weights != static_cast<int>(top.size()))
     Fail(std::to_string(weights) + " loss_weight for " + std::to_string(top.size()) +
          " top blobs; say one for each, or none");
+  weighted_.assign(top.size(), {});
   for (int i = 0; i < weights; ++i) {
     const T weight = static_cast<T>(layer_param_.loss_weight(i));
     if (weight == T(0)) continue;
     set_loss(i, weight);
-    ferry::Set(place_, weight, Diff(*top[static_cast<std::size_t>(i)]));
+    Blob<T>& blob = *top[static_cast<std::size_t>(i)];
+    ferry::Set(place_, weight, Diff(blob));
+    weighted_[static_cast<std::size_t>(i)] = {blob.count(), blob.count()};
+  }
+}
+
+/// A top that gets smaller and then larger again has lost the weights at its end. One that gets larger than
+/// it ever was has new storage, without weights, as in Caffe: then it is no part of the loss any more.
+template <class T>
+void Layer<T>::KeepLossWeights(const Blobs& top) {
+  for (std::size_t i = 0; i < std::min(weighted_.size(), top.size()); ++i) {
+    Weighted& weighted = weighted_[i];
+    const std::int64_t count = top[i]->count();
+    if (count > weighted.room)
+      weighted.room = 0;
+    else if (count > weighted.count)
+      ferry::Set(place_, loss_[i], Diff(*top[i]));
+    weighted.count = count;
   }
 }
 
 template <class T>
 T Layer<T>::Forward(const Blobs& bottom, const Blobs& top) {
   Reshape(bottom, top);
+  KeepLossWeights(top);
   ForwardAt(place_, bottom, top);
   ++random_.iteration;
   T loss = 0;
@@ -119,6 +139,15 @@ void Layer<T>::Backward_cpu(const Blobs& /*top*/, const std::vector<bool>& propa
                             const Blobs& /*bottom*/) {
   if (std::find(propagate_down.begin(), propagate_down.end(), true) != propagate_down.end())
     Fail("it has no gradient: the class overrides neither BackwardAt nor Backward_cpu");
+}
+
+template <class T>
+void Layer<T>::RequireApart(const Blobs& bottom, const Blobs& top) const {
+  for (std::size_t i = 0; i < top.size(); ++i)
+    for (std::size_t j = 0; j < bottom.size(); ++j)
+      if (top[i] == bottom[j])
+        Fail("top " + std::to_string(i) + " is bottom " + std::to_string(j) +
+             ", and the layer cannot be in place; give the top a name of its own");
 }
 
 template <class T>

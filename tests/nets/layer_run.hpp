@@ -17,6 +17,10 @@ struct Given {
   std::vector<std::int64_t> shape;
   Numbers values;
 };
+/// Whether work at the place is done when the call that asks for it returns.
+inline bool RunsOnHost(const Place& place) {
+  return place.side() == Side::kCpu || place.device().properties().kernels_at_once;
+}
 /// Values from -scale to scale that are exact in float.
 Given Reals(const std::vector<std::int64_t>& shape, std::uint64_t seed, double scale = 1);
 /// 0 to n - 1, in an order that repeats late.

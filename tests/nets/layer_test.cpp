@@ -177,6 +177,47 @@ TEST_CASE("Forward returns the tops' elements times their loss weights", "[layer
   CHECK(run.layer->Forward(run.bottom, run.top) == 15 + 60);
 }
 
+TEST_CASE("A top keeps its loss weight through smaller shapes", "[layer]") {
+  const World world(GENERATE(from_range(Places())));
+  Run run("type: 'TestCpu' loss_weight: 0.5", world.place());
+  run.SetUp();
+  const auto loss_of = [&run](const std::vector<double>& values) {
+    run.bottom[0]->Reshape({static_cast<std::int64_t>(values.size())});
+    SetData(*run.bottom[0], values);
+    return run.layer->Forward(run.bottom, run.top);
+  };
+  CHECK(loss_of({1, 2}) == 4.5F);
+  CHECK(loss_of({1, 2, 3}) == 9);
+  CHECK(loss_of({1, 2, 3, 4}) == 15);
+  CHECK(DiffOf(*run.top[0]) == Vector(4, 0.5));
+  SECTION("and loses it in a larger one, as in Caffe") {
+    CHECK(loss_of({1, 2, 3, 4, 5}) == 0);
+    CHECK(loss_of({1, 2}) == 0);
+    CHECK(loss_of({1, 2, 3}) == 0);
+  }
+}
+
+TEST_CASE("A layer that reads its bottom after it has written its top refuses to be in place", "[layer]") {
+  const World world("host cpu");
+  for (const std::string text :
+       {"type: 'Concat'", "type: 'Eltwise'", "type: 'BatchReindex'", "type: 'Filter'",
+        "type: 'Tile' tile_param { axis: 0 tiles: 2 }", "type: 'ArgMax' argmax_param { axis: 0 }",
+        "type: 'Slice' slice_param { axis: 0 }", "type: 'AbsVal'", "type: 'Split'",
+        "type: 'Embed' embed_param { num_output: 1 input_dim: 9 }",
+        "type: 'InnerProduct' inner_product_param { num_output: 4 axis: 0 }", "type: 'Reduction'",
+        "type: 'EuclideanLoss'"}) {
+    INFO(text);
+    const std::string type = text.substr(7, text.find('\'', 7) - 7);
+    const bool reads_two = type == "Concat" || type == "Eltwise" || type == "BatchReindex" ||
+                           type == "Filter" || type == "EuclideanLoss";
+    Run run(text, world.place(), reads_two ? 2 : 1, type == "Slice" ? 2 : 1);
+    run.top[0] = run.bottom[0];
+    CHECK_THROWS_MATCHES(run.SetUp(), NetError,
+                         MessageMatches(ContainsSubstring(type) && ContainsSubstring("top 0 is bottom 0")));
+    CHECK(DataOf(*run.bottom[0]) == Vector{1, 2, 3, 4});
+  }
+}
+
 TEST_CASE("A layer takes as many loss weights as it has tops, or none", "[layer]") {
   const World world("host cpu");
   Run run("name: 'mine' type: 'TestCpu' loss_weight: 1 loss_weight: 1", world.place());

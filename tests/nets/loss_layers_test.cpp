@@ -16,7 +16,7 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-TEST_CASE("A label without a class is an error on the CPU, and not-a-number on a stream") {
+TEST_CASE("A label without a class is an error on the host, and not-a-number on a GPU") {
   struct Case {
     std::string text;
     bool has_gain;
@@ -35,7 +35,7 @@ TEST_CASE("A label without a class is an error on the CPU, and not-a-number on a
         std::vector<Given> bottoms{Reals({4, 3}, 5), {{4}, {0, label, 2, 1}}};
         if (of.has_gain) bottoms.push_back(Reals({3, 3}, 6));
         Run run(world, of.text, bottoms);
-        if (world.place().side() == Side::kCpu) {
+        if (RunsOnHost(world.place())) {
           CHECK_THROWS_MATCHES(run.Forward(), NetError,
                                MessageMatches(ContainsSubstring("'l'") && ContainsSubstring("position 1") &&
                                               ContainsSubstring("3 classes")));
@@ -54,13 +54,26 @@ TEST_CASE("A wrong label spoils the gradient of its own prediction alone") {
     for (const std::string& where : Places()) {
       INFO(type << " at " << where);
       const World world(where);
-      if (world.place().side() == Side::kCpu) continue;
+      if (RunsOnHost(world.place())) continue;
       Run run(world, LayerText(type), {Reals({3, 2}, 5), {{3}, {0, 7, 1}}});
       run.Forward();
       run.Backward();
       const Numbers gradient = DiffOf(*run.bottom[0]);
       for (std::size_t i = 0; i < 6; ++i) CHECK(std::isnan(gradient[i]) == (i / 2 == 1));
     }
+}
+
+TEST_CASE("The labels of ContrastiveLoss get no gradient, wanted or not") {
+  for (const std::string& where : Places()) {
+    INFO(where);
+    const World world(where);
+    Run run(world, LayerText("ContrastiveLoss"), {Reals({3, 2}, 5), Reals({3, 2}, 6), Integers({3}, 2)});
+    run.Forward();
+    SetDiff(*run.bottom[2], {1, 2, 3});
+    run.layer->Backward(run.top, {true, true, true}, run.bottom);
+    CHECK(DiffOf(*run.bottom[2]) == Numbers{1, 2, 3});
+    CHECK(DiffOf(*run.bottom[0]) != Numbers(6, 0));
+  }
 }
 
 TEST_CASE("SoftmaxWithLoss divides by what the normalization says") {

@@ -42,6 +42,27 @@ TEST_CASE("Gradients go from a loss to the first parameter that learns, and no f
   }
 }
 
+TEST_CASE("What the net's text says of rates decides on gradients, not what a layer says of its own") {
+  const std::string data = Input("data", "4 2") + Input("label", "4");
+  const std::string rest =
+      Product("a", "bn", 3) + "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'a' bottom: 'label' }";
+  SECTION("BatchNorm says 0, and is differentiated as Caffe does") {
+    const Net<double> net(NetOf(data + LayerText("BatchNorm", "bn", "data", "bn") + rest));
+    CHECK(net.layer_need_backward() == std::vector<bool>{false, false, true, true, true});
+    CHECK(net.bottom_need_backward()[2] == std::vector<bool>{false});
+    CHECK(net.bottom_need_backward()[3] == std::vector<bool>{true});
+    CHECK(net.layer_by_name("bn")->param_propagate_down(0));
+    CHECK(net.params_lr()[0] == 0);
+  }
+  SECTION("the text says it") {
+    const std::string frozen = "param { lr_mult: 0 } ";
+    const Net<double> net(
+        NetOf(data + LayerText("BatchNorm", "bn", "data", "bn", frozen + frozen + frozen) + rest));
+    CHECK(net.layer_need_backward() == std::vector<bool>{false, false, false, true, true});
+    CHECK_FALSE(net.layer_by_name("bn")->param_propagate_down(0));
+  }
+}
+
 TEST_CASE("force_backward reaches the inputs, and leaves out what a layer does not allow") {
   Net<double> net(NetOf("force_backward: true " + Classifier("param { lr_mult: 0 } param { lr_mult: 0 }")));
   CHECK(net.layer_need_backward() == std::vector<bool>(6, true));

@@ -18,9 +18,7 @@ class AbsValLayer : public NeuronLayer<T> {
   using typename Layer<T>::Blobs;
 
   const char* type() const override { return "AbsVal"; }
-  void LayerSetUp(const Blobs& bottom, const Blobs& top) override {
-    if (bottom[0] == top[0]) this->Fail("it does not work in place; give the top a name of its own");
-  }
+  void LayerSetUp(const Blobs& bottom, const Blobs& top) override { this->RequireApart(bottom, top); }
 
  protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {

@@ -87,8 +87,8 @@ struct AccuracyTile {
 /// Bottoms: predictions, with an axis of classes; labels, one for each prediction.
 /// Tops: the share, a scalar, 0 if no prediction counts; if there is a second top, the share for each class,
 /// 0 for a class without a label.
-/// Gradient: none. A label without a class is an error at a CPU place; on a stream it makes the share
-/// not-a-number.
+/// Gradient: none. A label without a class is an error where the layer runs on the host; on a GPU it makes
+/// the share not-a-number.
 template <class T>
 class AccuracyLayer : public Layer<T> {
  public:

@@ -29,6 +29,7 @@ class ArgMaxLayer : public Layer<T> {
     best_ = Blob<std::int64_t>(this->place().device());
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     const Shape& from = bottom[0]->shape();
     top_k_ = Param().top_k();
     std::vector<std::int64_t> shape;

@@ -42,6 +42,7 @@ class BatchReindexLayer : public Layer<T> {
       *blob = Blob<std::int64_t>(this->place().device());
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     if (bottom[1]->num_axes() != 1)
       this->Fail("bottom 1, the numbers of items, has shape " + bottom[1]->shape_string() +
                  "; it must have one axis");

@@ -26,6 +26,7 @@ class ConcatLayer : public Layer<T> {
       this->Fail("concat_param has axis and concat_dim, which are one thing; say axis");
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    if (bottom.size() > 1) this->RequireApart(bottom, top);  // one bottom is shared
     axis_ = Axis(*bottom[0]);
     std::vector<std::int64_t> shape = bottom[0]->shape();
     for (std::size_t i = 1; i < bottom.size(); ++i) {

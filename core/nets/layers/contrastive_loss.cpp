@@ -14,7 +14,7 @@ namespace {
 /// Bottoms: a and b, num x channels (x 1 x 1); one label a pair, which says that it is similar unless it is 0
 /// when truncated to an integer.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
-/// Gradient: of dissimilar pairs divided by d + 1e-4 in place of d; the labels have none.
+/// Gradient: of dissimilar pairs divided by d + 1e-4 in place of d; the labels get none, wanted or not.
 template <class T>
 class ContrastiveLossLayer : public LossLayer<T> {
  public:
@@ -68,7 +68,6 @@ class ContrastiveLossLayer : public LossLayer<T> {
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
-    this->RefuseGradient(propagate_down, 2);
     const Blob<T>& factor = this->sum_.Scale(place, *top[0]);
     for (std::size_t i = 0; i < 2; ++i)
       if (propagate_down[i]) Gradient(place, factor, *bottom[i], *bottom[1 - i]);

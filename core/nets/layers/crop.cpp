@@ -51,6 +51,7 @@ class CropLayer final : public Layer<T> {
   }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     const CropParameter& param = this->layer_param().crop_param();
     const Blob<T>&x = *bottom[0], &like = *bottom[1];
     const int first = x.CanonicalAxisIndex(param.axis());
@@ -71,7 +72,6 @@ class CropLayer final : public Layer<T> {
       }
       sizes_.part[axis] = part;
     }
-    if (top[0] == &x) this->Fail("the top is bottom 0; give the top a name of its own");
     top[0]->Reshape(dims);
   }
 

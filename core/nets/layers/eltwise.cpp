@@ -37,12 +37,11 @@ class EltwiseLayer : public Layer<T> {
   }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
-    for (std::size_t i = 0; i < bottom.size(); ++i) {
+    this->RequireApart(bottom, top);
+    for (std::size_t i = 0; i < bottom.size(); ++i)
       if (bottom[i]->shape() != bottom[0]->shape())
         this->Fail("bottom 0 has shape " + bottom[0]->shape_string() + ", bottom " + std::to_string(i) +
                    " has " + bottom[i]->shape_string() + "; they must be equal");
-      if (bottom[i] == top[0]) this->Fail("the top is a bottom; this layer cannot be in place");
-    }
     top[0]->ReshapeLike(*bottom[0]);
     if (Operation() == EltwiseParameter::MAX) largest_.Reshape(bottom[0]->shape());
   }

@@ -29,8 +29,8 @@ KOKKOS_INLINE_FUNCTION void AddRange(std::int64_t first, std::int64_t last, cons
 /// Weights: W, input_dim x num_output; b, num_output, unless bias_term is false.
 /// Bottoms: indices, 0 up to, not including, input_dim, in any shape; truncated to integers.
 /// Tops: 1, of that shape and one more axis of num_output.
-/// Gradient: the indices have none. An index without a row is an error at a CPU place; on a stream it makes
-/// its row of the top not-a-number, and adds to no gradient.
+/// Gradient: the indices have none. An index without a row is an error where the layer runs on the host; on a
+/// GPU it makes its row of the top not-a-number, and adds to no gradient.
 template <class T>
 class EmbedLayer : public Layer<T> {
  public:
@@ -66,6 +66,7 @@ class EmbedLayer : public Layer<T> {
     for (int i = 0; i < static_cast<int>(blobs.size()); ++i) this->set_param_propagate_down(i, true);
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     std::vector<std::int64_t> shape(bottom[0]->shape().begin(), bottom[0]->shape().end());
     shape.push_back(n_);
     top[0]->Reshape(shape);

@@ -33,6 +33,7 @@ class FilterLayer : public Layer<T> {
   }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     const Blob<T>& selector = *bottom.back();
     const std::int64_t items = selector.shape(0);
     if (selector.count() != items)

@@ -22,7 +22,7 @@ class FlattenLayer : public Layer<T> {
   int ExactNumTopBlobs() const override { return 1; }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
-    if (top[0] == bottom[0]) this->Fail("the top is the bottom; this layer cannot be in place");
+    this->RequireApart(bottom, top);
     const FlattenParameter& param = this->layer_param().flatten_param();
     const int first = bottom[0]->CanonicalAxisIndex(param.axis());
     const int end = bottom[0]->CanonicalAxisIndex(param.end_axis()) + 1;

@@ -11,8 +11,8 @@ namespace {
 /// Parameters: hinge_loss_param { norm: L1 (L2) }.
 /// Bottoms: predictions, whose dims from axis 1 on are the classes; labels, one for each instance.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
-/// Gradient: 0 where the margin is 0 or less; the labels have none. A label without a class is an error at a
-/// CPU place; on a stream it makes the loss and the instance's gradient not-a-number.
+/// Gradient: 0 where the margin is 0 or less; the labels have none. A label without a class is an error where
+/// the layer runs on the host; on a GPU it makes the loss and the instance's gradient not-a-number.
 /// Caffe: keeps the margins in the diff of bottom 0 from Forward to Backward; Ferry computes them anew.
 template <class T>
 class HingeLossLayer : public LossLayer<T> {

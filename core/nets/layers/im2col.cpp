@@ -37,6 +37,7 @@ class Im2colLayer final : public Layer<T> {
   }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     const Shape& from = bottom[0]->shape();
     if (from.num_axes() != channel_axis_ + 1 + window_.axes)
       this->Fail("the bottom has shape " + from.ToString() + "; the layer was set up for " +

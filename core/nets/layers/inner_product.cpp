@@ -71,6 +71,7 @@ class InnerProductLayer : public Layer<T> {
     for (int i = 0; i < static_cast<int>(blobs.size()); ++i) this->set_param_propagate_down(i, true);
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     const int axis = bottom[0]->CanonicalAxisIndex(this->layer_param().inner_product_param().axis());
     if (bottom[0]->count(axis) != k_)
       this->Fail("bottom 0 has shape " + bottom[0]->shape_string() + ", with " +

@@ -36,11 +36,11 @@ struct Labels {
   }
 };
 
-/// What is wrong with labels at a CPU place; empty if nothing is. On a stream nobody looks: that would take a
-/// copy to the host and a wait, so there a layer makes of a wrong label not-a-number.
+/// What is wrong with labels where a layer runs on the host; empty if nothing is. On a GPU nobody looks: that
+/// would take a copy to the host and a wait, so there a layer makes of a wrong label not-a-number.
 template <class T>
 std::string WrongLabel(const Place& place, const Blob<T>& blob, const Labels& labels) {
-  if (place.side() != Side::kCpu) return {};
+  if (place.side() != Side::kCpu && !place.device().properties().kernels_at_once) return {};
   std::int64_t at = 0;
   for (const T label : place.Read(blob)) {
     if (labels.Class(label) == Labels::kWrong) {

@@ -30,6 +30,7 @@ class LossLayer : public Layer<T> {
     sum_ = TermSum<T>(this->place().device());
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     if (bottom[0]->shape(0) != bottom[1]->shape(0))
       this->Fail("bottoms 0 and 1 have shapes " + bottom[0]->shape_string() + " and " +
                  bottom[1]->shape_string() + "; their first dims must be equal");
@@ -51,7 +52,7 @@ class LossLayer : public Layer<T> {
                  labels.shape_string() + ", for " + std::to_string(predictions) +
                  " predictions; it takes one for each");
   }
-  /// Throws NetError for a label without a class, at a CPU place.
+  /// Throws NetError for a label without a class, where the layer runs on the host.
   void RequireLabels(const Place& place, const Blob<T>& blob, const Labels& labels) const {
     const std::string wrong = WrongLabel(place, blob, labels);
     if (!wrong.empty()) this->Fail(wrong);

@@ -38,11 +38,11 @@ class LRNLayer final : public Layer<T> {
   }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     const Blob<T>& x = *bottom[0];
     if (x.num_axes() != 4)
       this->Fail("the bottom has shape " + x.shape_string() +
                  "; it must have 4 axes: images, channels, height, width");
-    if (top[0] == &x) this->Fail("the top is the bottom; give the top a name of its own");
     top[0]->ReshapeLike(x);
     if (&sums_.device() != &x.device()) sums_ = Blob<T>(x.device());
     sums_.ReshapeLike(x);

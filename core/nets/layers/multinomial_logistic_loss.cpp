@@ -13,8 +13,8 @@ namespace {
 /// Bottoms: probabilities, whose dims from axis 1 on are the classes; labels, one for each instance.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: -1 / max(p, 1e-20) at the label's class, and 0 at the others; the labels have none. A label
-/// without a class is an error at a CPU place; on a stream it makes the loss and the instance's gradient
-/// not-a-number.
+/// without a class is an error where the layer runs on the host; on a GPU it makes the loss and the
+/// instance's gradient not-a-number.
 template <class T>
 class MultinomialLogisticLossLayer : public LossLayer<T> {
  public:

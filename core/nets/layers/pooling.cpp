@@ -41,9 +41,9 @@ class PoolingLayer final : public Layer<T> {
   }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     const Blob<T>& x = *bottom[0];
     CheckAxes(x);
-    if (top[0] == &x) this->Fail("the top is the bottom; give the top a name of its own");
     const PoolingParameter& param = this->layer_param().pooling_param();
     if (param.global_pooling()) Read(x);
     sizes_.planes = x.count(0, 2);

@@ -109,6 +109,7 @@ class ReductionLayer : public Layer<T> {
     sums_ = Blob<T>(this->place().device());
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     const int axis = bottom[0]->CanonicalAxisIndex(Param().axis());
     const Shape& shape = bottom[0]->shape();
     top[0]->Reshape(std::vector<std::int64_t>(shape.begin(), shape.begin() + axis));

@@ -23,8 +23,7 @@ class ReshapeLayer : public Layer<T> {
   int ExactNumBottomBlobs() const override { return 1; }
   int ExactNumTopBlobs() const override { return 1; }
 
-  void LayerSetUp(const Blobs& bottom, const Blobs& top) override {
-    if (top[0] == bottom[0]) this->Fail("the top is the bottom; this layer cannot be in place");
+  void LayerSetUp(const Blobs& /*bottom*/, const Blobs& /*top*/) override {
     const auto& dims = Param().shape().dim();
     if (std::count(dims.begin(), dims.end(), -1) > 1)
       this->Fail("reshape_param's shape has -1 more than once; one dim can be what the others leave");
@@ -35,6 +34,7 @@ class ReshapeLayer : public Layer<T> {
   }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     const Shape& from = bottom[0]->shape();
     const int first = First(from.num_axes());
     const int end = End(first, from.num_axes());

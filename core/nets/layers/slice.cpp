@@ -27,6 +27,7 @@ class SliceLayer : public Layer<T> {
       this->Fail("slice_param has axis and slice_dim, which are one thing; say axis");
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    if (top.size() > 1) this->RequireApart(bottom, top);  // with one, the bottom is shared
     axis_ = Axis(*bottom[0]);
     std::vector<std::int64_t> shape = bottom[0]->shape();
     std::int64_t& dim = shape[static_cast<std::size_t>(axis_)];

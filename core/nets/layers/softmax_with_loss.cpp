@@ -17,8 +17,8 @@ namespace {
 /// Bottoms: predictions, with an axis of classes; labels, one for each prediction.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: (p - 1) at the label's class, p at the others, 0 where the label is ignored; the labels have
-/// none. A label without a class is an error at a CPU place; on a stream it makes the loss and the
-/// prediction's gradient not-a-number.
+/// none. A label without a class is an error where the layer runs on the host; on a GPU it makes the loss and
+/// the prediction's gradient not-a-number.
 /// Caffe: refuses a second top, which its documents speak of; so does Ferry.
 template <class T>
 class SoftmaxWithLossLayer : public LossLayer<T> {

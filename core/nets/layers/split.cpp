@@ -21,10 +21,8 @@ class SplitLayer : public Layer<T> {
   int MinTopBlobs() const override { return 1; }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
-    for (Blob<T>* const blob : top) {
-      if (blob == bottom[0]) this->Fail("a top is the bottom; a split cannot be in place");
-      blob->ReshapeLike(*bottom[0]);
-    }
+    this->RequireApart(bottom, top);
+    for (Blob<T>* const blob : top) blob->ReshapeLike(*bottom[0]);
   }
 
  protected:

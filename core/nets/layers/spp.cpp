@@ -43,6 +43,7 @@ class SPPLayer final : public Layer<T> {
   }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     const Blob<T>& x = *bottom[0];
     if (x.num_axes() != 4)
       this->Fail("the bottom has shape " + x.shape_string() +

@@ -22,6 +22,7 @@ class TileLayer : public Layer<T> {
   int ExactNumTopBlobs() const override { return 1; }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
+    this->RequireApart(bottom, top);
     const TileParameter& param = this->layer_param().tile_param();
     const int axis = bottom[0]->CanonicalAxisIndex(param.axis());
     tiles_ = param.tiles();

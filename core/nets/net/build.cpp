@@ -26,7 +26,7 @@ class Builder {
                      " propagate_down for " + std::to_string(layer.bottom_size()) +
                      " bottom blobs; say one for each, or none");
     NamingLayer(layer, [&] { AddLayer(layer, index); });
-    AddParams(graph_, index);
+    AddParams(graph_, index, layer);
     NoteNeeds(index);
   }
 

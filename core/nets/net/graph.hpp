@@ -84,9 +84,10 @@ void CheckConnections(const NetParameter& net);
 template <class T>
 std::unique_ptr<NetGraph<T>> BuildNet(const NetParameter& param, const Place& place, RandomSeed seed);
 
-/// Takes the parameters of layer number `layer`, the last one so far, into the net. Throws NetError.
+/// Takes the parameters of layer number `layer`, the last one so far, into the net. Which of them get a
+/// gradient is what the net's text, `said`, says; the layer itself may have set their rates. Throws NetError.
 template <class T>
-void AddParams(NetGraph<T>& graph, int layer);
+void AddParams(NetGraph<T>& graph, int layer, const LayerParameter& said);
 /// Those that share have their owner's storage from now on.
 template <class T>
 void ShareParams(NetGraph<T>& graph);

@@ -57,7 +57,7 @@ void Own(NetGraph<T>& graph, int id, const ParamSpec& spec) {
 }  // namespace
 
 template <class T>
-void AddParams(NetGraph<T>& graph, int layer) {
+void AddParams(NetGraph<T>& graph, int layer, const LayerParameter& said) {
   Layer<T>& of = *graph.layers[Index(layer)];
   const LayerParameter& param = of.layer_param();
   if (param.param_size() > SizeOf(of.blobs()))
@@ -66,7 +66,7 @@ void AddParams(NetGraph<T>& graph, int layer) {
                    std::to_string(of.blobs().size()) + " parameters");
   for (int i = 0; i < SizeOf(of.blobs()); ++i) {
     const ParamSpec spec = i < param.param_size() ? param.param(i) : ParamSpec();
-    of.set_param_propagate_down(i, spec.lr_mult() != 0);
+    of.set_param_propagate_down(i, i >= said.param_size() || said.param(i).lr_mult() != 0);
     const int id = SizeOf(graph.params);
     const auto same_name =
         spec.name().empty() ? graph.param_index.end() : graph.param_index.find(spec.name());
@@ -93,8 +93,8 @@ void ShareParams(NetGraph<T>& graph) {
   }
 }
 
-template void AddParams(NetGraph<float>&, int);
-template void AddParams(NetGraph<double>&, int);
+template void AddParams(NetGraph<float>&, int, const LayerParameter&);
+template void AddParams(NetGraph<double>&, int, const LayerParameter&);
 template void ShareParams(NetGraph<float>&);
 template void ShareParams(NetGraph<double>&);
 

@@ -72,6 +72,7 @@ void ConvolutionLayerBase<T>::CheckBottoms(const Blobs& bottom) const {
 
 template <class T>
 void ConvolutionLayerBase<T>::Reshape(const Blobs& bottom, const Blobs& top) {
+  this->RequireApart(bottom, top);
   CheckBottoms(bottom);
   const Shape& from = bottom[0]->shape();
   const std::int64_t* const spatial = from.data() + channel_axis_ + 1;

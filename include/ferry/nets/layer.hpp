@@ -69,6 +69,8 @@ class Layer : public LayerBase {
   }
   ///@}
 
+  /// Throws NetError if a top is a bottom: for a layer that cannot be in place.
+  void RequireApart(const Blobs& bottom, const Blobs& top) const;
   /// Gives a parameter its first values. They depend on the random key and on how many blobs the layer has
   /// filled before, and on no pass. Throws NetError.
   void FillBlob(const FillerParameter& filler, Blob<T>* blob);
@@ -77,8 +79,16 @@ class Layer : public LayerBase {
   std::vector<T> loss_;  ///< a weight for each top, or none
 
  private:
-  void SetLossWeights(const Blobs& top);
+  /// How many elements of a top's diff have its loss weight.
+  struct Weighted {
+    std::int64_t room;   ///< at most: as many as when the layer was set up
+    std::int64_t count;  ///< now
+  };
 
+  void SetLossWeights(const Blobs& top);
+  void KeepLossWeights(const Blobs& top);
+
+  std::vector<Weighted> weighted_;  ///< of each top, 0 without a weight; none if no top has one
   std::uint64_t fills_ = 0;
 };
 
