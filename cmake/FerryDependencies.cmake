@@ -71,12 +71,12 @@ if(FERRY_NETS)
   if(NOT ZLIB_FOUND)
     ferry_missing(ZLIB "zlib, for data sets" zlib1g-dev NOTE "-DFERRY_NETS=OFF does without.")
   endif()
-  ferry_find_optional(LMDB LMDB "LMDB, for FERRY_LMDB=${FERRY_LMDB}," liblmdb-dev)
-  ferry_find_optional(LEVELDB LevelDB "LevelDB, for FERRY_LEVELDB=${FERRY_LEVELDB}," libleveldb-dev)
-  ferry_find_optional(OPENCV OpenCV "OpenCV, for FERRY_OPENCV=${FERRY_OPENCV}," libopencv-dev
+  ferry_find_optional(LMDB LMDB "LMDB, for FERRY_LMDB=${FERRY_LMDB}" liblmdb-dev)
+  ferry_find_optional(LEVELDB LevelDB "LevelDB, for FERRY_LEVELDB=${FERRY_LEVELDB}" libleveldb-dev)
+  ferry_find_optional(OPENCV OpenCV "OpenCV, for FERRY_OPENCV=${FERRY_OPENCV}" libopencv-dev
                       COMPONENTS core imgcodecs imgproc)
-  ferry_find_optional(HDF5 HDF5 "HDF5 1.10 or newer, for FERRY_HDF5=${FERRY_HDF5}," libhdf5-dev 1.10)
-  ferry_find_optional(ONEDNN OneDNN "oneDNN 2.6 or newer, for FERRY_ONEDNN=${FERRY_ONEDNN}," libdnnl-dev 2.6)
+  ferry_find_optional(HDF5 HDF5 "HDF5 1.10 or newer, for FERRY_HDF5=${FERRY_HDF5}" libhdf5-dev 1.10)
+  ferry_find_optional(ONEDNN OneDNN "oneDNN 2.6 or newer, for FERRY_ONEDNN=${FERRY_ONEDNN}" libdnnl-dev 2.6)
 endif()
 
 if(FERRY_TESTS)
