@@ -85,12 +85,7 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
 }  // namespace
 
 std::unique_ptr<ConvolutionMaps<float>> MakeOneDnnConvolution(const ConvolutionSizes& sizes, Device& device) {
-  const Window& window = sizes.window;
-  if (window.axes != 2 || sizes.images == 0 || sizes.ImageCount() == 0 || sizes.MapCount() == 0)
-    return nullptr;
-  for (int axis = 0; axis < 2; ++axis)
-    if (window.Extent(axis) > window.image[axis] + 2 * window.pad[axis]) return nullptr;
-  return std::make_unique<OneDnnConvolution>(sizes, device);
+  return sizes.IsUsual() ? std::make_unique<OneDnnConvolution>(sizes, device) : nullptr;
 }
 
 }  // namespace ferry::detail
