@@ -13,7 +13,6 @@
 namespace ferry::cuda {
 namespace {
 
-using detail::ConvolutionMap;
 using detail::DeviceConvolutionArrays;
 using detail::DeviceConvolutionSizes;
 using Dnn = gpu::LibraryHandle<DnnNames>;

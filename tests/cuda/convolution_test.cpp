@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolutions by cuDNN, whatever Kokkos has kernels for.
+#include <google/protobuf/text_format.h>
+
 #include <array>
 #include <catch2/catch_template_test_macros.hpp>
 
+#include "ferry/nets/layer_registry.hpp"
 #include "ferry/statistics_device.hpp"
 #include "tests/gpu/gpus.hpp"
 #include "tests/nets/convolution_check.hpp"
@@ -100,6 +103,44 @@ TEMPLATE_TEST_CASE(
     return std::array{Doubles(of.maps), Diffs(of.images), Diffs(of.weights), Diffs(of.bias)};
   };
   CHECK(bits(arrays) == bits(again));
+}
+
+/// Top, and the diffs of bottom, weights and bias, after a pass through a layer of images.
+template <class T>
+std::array<std::vector<double>, 4> PassThrough(const std::string& type, const Place& place) {
+  Device& device = place.device();
+  LayerParameter param;
+  REQUIRE(google::protobuf::TextFormat::ParseFromString(
+      "name: 'it' convolution_param { num_output: 4 kernel_size: 3 stride: 2 pad: 1 group: 2 }", &param));
+  param.set_type(type);
+  Blob<T> bottom({2, 6, 7, 5}, device), top(device);
+  const auto layer = LayerRegistry<T>::CreateLayer(param, place);
+  layer->SetUp({&bottom}, {&top});
+  const auto fill = [](T* to, std::int64_t count, std::uint64_t seed) {
+    const std::vector<T> numbers = Numbers<T>(count, seed);
+    std::copy(numbers.begin(), numbers.end(), to);
+  };
+  const Blob<T>*const weights = layer->blobs()[0].get(), *const bias = layer->blobs()[1].get();
+  fill(bottom.overwrite_cpu_data(), bottom.count(), 1);
+  fill(layer->blobs()[0]->overwrite_cpu_data(), weights->count(), 2);
+  fill(layer->blobs()[1]->overwrite_cpu_data(), bias->count(), 3);
+  fill(top.overwrite_cpu_diff(), top.count(), 4);
+  layer->Forward({&bottom}, {&top});
+  layer->Backward({&top}, {true}, {&bottom});
+  return {Doubles(top), Diffs(bottom), Diffs(*weights), Diffs(*bias)};
+}
+
+TEMPLATE_TEST_CASE("Layers of convolutions have the values on a GPU that they have on the CPU", "", float,
+                   double) {
+  const auto device = EachGpu();
+  for (const char* const type : {"Convolution", "Deconvolution"}) {
+    const auto expected = PassThrough<TestType>(type, Place::Cpu(*device));
+    const auto values = PassThrough<TestType>(type, Place(Stream(*device)));
+    for (std::size_t which = 0; which < expected.size(); ++which) {
+      INFO(type << ", array " << which);
+      CheckNear<TestType>(expected[which], values[which], "it");
+    }
+  }
 }
 
 }  // namespace

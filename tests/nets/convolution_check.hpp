@@ -64,21 +64,26 @@ Blob<T> BlobOf(std::int64_t count, std::uint64_t seed, Device& device) {
 }
 
 template <class T>
-void CheckNear(const std::vector<double>& expected, const Blob<T>& blob, const char* what) {
+std::vector<double> Doubles(const Blob<T>& blob) {
+  return {blob.cpu_data(), blob.cpu_data() + blob.count()};
+}
+
+/// For values that were computed in T.
+template <class T>
+void CheckNear(const std::vector<double>& expected, const std::vector<double>& values, const char* what) {
+  REQUIRE(values.size() == expected.size());
   double largest = 1, worst = 0;
-  const T* const values = blob.cpu_data();
   for (std::size_t i = 0; i < expected.size(); ++i) {
     largest = std::max(largest, std::abs(expected[i]));
-    const double difference = std::abs(expected[i] - static_cast<double>(values[i]));
+    const double difference = std::abs(expected[i] - values[i]);
     if (!(difference <= worst)) worst = difference;
   }
   INFO(what << " is off by " << worst << " of " << largest);
   CHECK(worst <= (sizeof(T) == 4 ? 1e-5 : 1e-12) * largest);
 }
-
 template <class T>
-std::vector<double> Doubles(const Blob<T>& blob) {
-  return {blob.cpu_data(), blob.cpu_data() + blob.count()};
+void CheckNear(const std::vector<double>& expected, const Blob<T>& blob, const char* what) {
+  CheckNear<T>(expected, Doubles(blob), what);
 }
 
 /// All maps of these sizes against plain loops. Twice, so that what is kept from call to call is used.
