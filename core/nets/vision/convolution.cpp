@@ -2,12 +2,16 @@
 #include "core/nets/vision/convolution.hpp"
 
 #include <type_traits>
+#include <utility>
 
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/im2col.hpp"
 #include "core/nets/vision/scratch.hpp"
 #include "core/nets/vision/slice.hpp"
 #include "core/nets/vision/sum.hpp"
+#ifdef FERRY_CUDNN
+#include "core/nets/vision/device_convolution.hpp"
+#endif
 #ifdef FERRY_ONEDNN
 #include "core/nets/vision/onednn/convolution.hpp"
 #endif
@@ -113,7 +117,24 @@ class GemmConvolution final : public ConvolutionMaps<T> {
   Blob<T> sums_;
 };
 
+template <Real T>
+std::unique_ptr<ConvolutionMaps<T>> MakeHostConvolution(const ConvolutionSizes& sizes, Device& device) {
+#ifdef FERRY_ONEDNN
+  if constexpr (std::is_same_v<T, float>)
+    if (OneDnnIsFaster(sizes))
+      if (auto made = MakeOneDnnConvolution(sizes, device)) return made;
+#endif
+  return MakeGemmConvolution<T>(sizes, device);
+}
+
 }  // namespace
+
+bool ConvolutionSizes::IsUsual() const {
+  if (window.axes != 2 || images == 0 || ImageCount() == 0 || MapCount() == 0) return false;
+  for (int axis = 0; axis < 2; ++axis)
+    if (window.Extent(axis) > window.image[axis] + 2 * window.pad[axis]) return false;
+  return true;
+}
 
 template <Real T>
 std::unique_ptr<ConvolutionMaps<T>> MakeGemmConvolution(const ConvolutionSizes& sizes, Device& device) {
@@ -122,12 +143,11 @@ std::unique_ptr<ConvolutionMaps<T>> MakeGemmConvolution(const ConvolutionSizes& 
 
 template <Real T>
 std::unique_ptr<ConvolutionMaps<T>> MakeConvolution(const ConvolutionSizes& sizes, Device& device) {
-#ifdef FERRY_ONEDNN
-  if constexpr (std::is_same_v<T, float>)
-    if (OneDnnIsFaster(sizes))
-      if (auto made = MakeOneDnnConvolution(sizes, device)) return made;
+  auto made = MakeHostConvolution<T>(sizes, device);
+#ifdef FERRY_CUDNN
+  made = OnDevice(sizes, device, std::move(made));
 #endif
-  return MakeGemmConvolution<T>(sizes, device);
+  return made;
 }
 
 template <Real T>

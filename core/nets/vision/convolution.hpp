@@ -20,6 +20,8 @@ struct ConvolutionSizes {
   std::int64_t MapCount() const { return out_channels * window.StepCount(); }
   /// Rows of a column matrix in one group.
   std::int64_t KernelCount() const { return in_channels / groups * window.KernelCount(); }
+  /// Whether libraries know its like: two spatial axes, elements, and a window no larger than the image.
+  bool IsUsual() const;
 };
 
 /// The three maps of a convolution. Arrays are the data or

@@ -9,6 +9,7 @@ namespace ferry::detail {
 
 template <Real T>
 Part Scratch<T>::Take(std::int64_t count) {
+  if (count == 0) return {nullptr, {0, 0}, 0, {}};
   // Weak, so that none outlives the layers, and so their device.
   static thread_local std::map<const Device*, std::weak_ptr<Blob<T>>> of_device;
   std::weak_ptr<Blob<T>>& mine = of_device[device_];

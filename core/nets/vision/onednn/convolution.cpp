@@ -51,9 +51,8 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
   }
   const std::shared_ptr<const onednn::Step>& StepFor(Kind kind, bool bias) {
     Made& made = made_[static_cast<std::size_t>(kind)];
-    if (made.step == nullptr || made.bias != bias) {
+    if (made.step == nullptr || made.bias != bias)
       made = {std::make_shared<onednn::Step>(sizes_, kind, LayoutFor(kind), bias), bias};
-    }
     return made.step;
   }
 
@@ -100,12 +99,7 @@ bool OneDnnIsFaster(const ConvolutionSizes& sizes) {
 }
 
 std::unique_ptr<ConvolutionMaps<float>> MakeOneDnnConvolution(const ConvolutionSizes& sizes, Device& device) {
-  const Window& window = sizes.window;
-  if (window.axes != 2 || sizes.images == 0 || sizes.ImageCount() == 0 || sizes.MapCount() == 0)
-    return nullptr;
-  for (int axis = 0; axis < 2; ++axis)
-    if (window.Extent(axis) > window.image[axis] + 2 * window.pad[axis]) return nullptr;
-  return std::make_unique<OneDnnConvolution>(sizes, device);
+  return sizes.IsUsual() ? std::make_unique<OneDnnConvolution>(sizes, device) : nullptr;
 }
 
 }  // namespace ferry::detail

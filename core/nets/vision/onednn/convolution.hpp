@@ -7,9 +7,8 @@
 
 namespace ferry::detail {
 
-/// A convolution that oneDNN computes wherever host code runs; elsewhere it is that of Gemm. Null where the
-/// library has none: for other than two spatial axes, without elements, and for windows larger than the
-/// image. Buffers are memory of the device.
+/// A convolution that oneDNN computes wherever host code runs; elsewhere it is that of Gemm. Null unless
+/// sizes.IsUsual(): the library has no others. Buffers are memory of the device.
 std::unique_ptr<ConvolutionMaps<float>> MakeOneDnnConvolution(const ConvolutionSizes& sizes, Device& device);
 /// Whether it is then faster than column matrices.
 bool OneDnnIsFaster(const ConvolutionSizes& sizes);

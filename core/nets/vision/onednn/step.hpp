@@ -5,11 +5,11 @@
 #include <dnnl.hpp>
 
 #include "core/nets/vision/convolution.hpp"
+#include "ferry/detail/device_convolution.hpp"
 
 namespace ferry::detail::onednn {
 
-/// Which of a convolution's three maps.
-enum class Kind : std::uint8_t { kToMaps, kToImages, kToWeights };
+using Kind = ConvolutionMap;
 
 /// In what order the library has images and maps: its own, which is faster for windows of several elements
 /// also with the copies; or that of blobs.
