@@ -13,12 +13,19 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t CountBelow(std::int64_t bound, std::int
   return count < most ? count : most;
 }
 
-/// Calls line(from, first, last) for each line of a row of a column matrix: for all positions of the window
-/// along the last axis. At position j its element is on element from + j * stride of the images, for j from
-/// `first` up to, not including, `last`; at others it is beside the image.
-template <class Line>
-KOKKOS_FORCEINLINE_FUNCTION void ForEachLine(const Window& window, std::int64_t row, const Line& line) {
-  const int inner = window.axes - 1, lines = inner - 1;
+/// Which positions of the window along an axis have one of its elements on the image: from `first` up to, not
+/// including, `last`.
+struct Seen {
+  std::int64_t first, last;
+};
+
+/// Calls plane(from, lines, columns) for each plane of a row of a column matrix: for all positions of the
+/// window along the last two axes. Its element is on the image for those `lines` of positions along the first
+/// of the two and those `columns` along the second; at the first of all positions it is on element `from` of
+/// the images, or beside them.
+template <class Plane>
+KOKKOS_FORCEINLINE_FUNCTION void ForEachPlane(const Window& window, std::int64_t row, const Plane& plane) {
+  const int inner = window.axes - 1, outer = inner - 1;
   std::int64_t shift[kMostSpatialAxes], position[kMostSpatialAxes];
   std::int64_t channel = row;
   for (int axis = inner; axis >= 0; --axis) {
@@ -26,21 +33,23 @@ KOKKOS_FORCEINLINE_FUNCTION void ForEachLine(const Window& window, std::int64_t 
     channel /= window.kernel[axis];
     position[axis] = 0;
   }
-  const std::int64_t stride = window.stride[inner], steps = window.steps[inner];
-  const std::int64_t first = CountBelow(0, shift[inner], stride, steps);
-  const std::int64_t last = CountBelow(window.image[inner], shift[inner], stride, steps);
-  for (int axis = lines; axis >= 0;) {
-    std::int64_t plane = channel, at = shift[lines];
+  const auto seen_along = [&](int axis) {
+    const std::int64_t stride = window.stride[axis], steps = window.steps[axis];
+    return Seen{CountBelow(0, shift[axis], stride, steps),
+                CountBelow(window.image[axis], shift[axis], stride, steps)};
+  };
+  const Seen lines = seen_along(outer), columns = seen_along(inner);
+  for (int axis = outer; axis >= 0;) {
+    std::int64_t image = channel;
     bool inside = true;
-    for (int outer = 0; outer < lines; ++outer) {
-      const std::int64_t of = position[outer] * window.stride[outer] + shift[outer];
-      inside = inside && of >= 0 && of < window.image[outer];
-      plane = plane * window.image[outer] + of;
+    for (int i = 0; i < outer; ++i) {
+      const std::int64_t at = position[i] * window.stride[i] + shift[i];
+      inside = inside && at >= 0 && at < window.image[i];
+      image = image * window.image[i] + at;
     }
-    for (std::int64_t step = 0; step < window.steps[lines]; ++step, at += window.stride[lines])
-      line((plane * window.image[lines] + at) * window.image[inner] + shift[inner], first,
-           inside && at >= 0 && at < window.image[lines] ? last : 0);
-    for (axis = lines - 1; axis >= 0 && ++position[axis] == window.steps[axis]; --axis) position[axis] = 0;
+    plane((image * window.image[outer] + shift[outer]) * window.image[inner] + shift[inner],
+          inside ? lines : Seen{0, 0}, columns);
+    for (axis = outer - 1; axis >= 0 && ++position[axis] == window.steps[axis]; --axis) position[axis] = 0;
   }
 }
 
@@ -51,24 +60,28 @@ struct FillRow {
   std::int64_t positions, elements;  ///< of the window, and of all images
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, const T* x, T* columns) const {
-    const std::int64_t steps = window.steps[window.axes - 1], stride = window.stride[window.axes - 1];
+    const int inner = window.axes - 1;
+    const std::int64_t steps = window.steps[inner], stride = window.stride[inner];
+    const std::int64_t next = window.stride[inner - 1] * window.image[inner];
     T* y = columns + row * positions;
-    const T *const end_of_row = y + positions, *const end_of_images = x + elements;
-    ForEachLine(window, row, [&](std::int64_t from, std::int64_t first, std::int64_t last) {
-      constexpr std::int64_t kBlock = 32 / sizeof(T);
-      const std::int64_t blocks = (steps + kBlock - 1) / kBlock * kBlock;
-      const T* const line = x + from;
-      if (stride == 1 && first == 0 && last == steps && blocks <= end_of_row - y &&
-          blocks <= end_of_images - line) {
-        // What is written beyond the line is overwritten by the next one.
-        for (std::int64_t j = 0; j < blocks; j += kBlock) __builtin_memcpy(y + j, line + j, 32);
-      } else {
+    constexpr std::int64_t kBlock = 32 / sizeof(T);
+    const std::int64_t blocks = (steps + kBlock - 1) / kBlock * kBlock;
+    const std::int64_t last_y = (row + 1) * positions - blocks, last_x = elements - blocks;
+    ForEachPlane(window, row, [&](std::int64_t from, Seen lines, Seen seen) {
+      T* const end = y + window.steps[inner - 1] * steps;
+      for (T* const begin = y + lines.first * steps; y != begin && lines.first < lines.last; ++y) *y = 0;
+      std::int64_t line = from + lines.first * next, left = lines.last - lines.first;
+      if (stride == 1 && seen.first == 0 && seen.last == steps)
+        // By whole blocks: what is written beyond a line is overwritten by the next one.
+        for (; left > 0 && y - columns <= last_y && line <= last_x; --left, line += next, y += steps)
+          for (std::int64_t j = 0; j < blocks; j += kBlock) __builtin_memcpy(y + j, x + line + j, 32);
+      for (; left > 0; --left, line += next, y += steps) {
         std::int64_t j = 0;
-        for (; j < first && j < last; ++j) y[j] = 0;
-        for (; j < last; ++j) y[j] = line[j * stride];
+        for (; j < seen.first && j < seen.last; ++j) y[j] = 0;
+        for (; j < seen.last; ++j) y[j] = x[line + j * stride];
         for (; j < steps; ++j) y[j] = 0;
       }
-      y += steps;
+      for (; y != end; ++y) *y = 0;
     });
   }
 };
@@ -80,17 +93,23 @@ struct RowsAdd {
   std::int64_t positions, pixels, kernels;  ///< of the window, of an image, and elements of the window
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t channel, const T* columns, T* images) const {
-    const std::int64_t steps = window.steps[window.axes - 1], stride = window.stride[window.axes - 1];
+    const int inner = window.axes - 1;
+    const std::int64_t steps = window.steps[inner], stride = window.stride[inner];
+    const std::int64_t next = window.stride[inner - 1] * window.image[inner];
     for (std::int64_t i = channel * pixels; i < (channel + 1) * pixels; ++i) images[i] = 0;
     if (positions == 0) return;
     for (std::int64_t row = channel * kernels; row < (channel + 1) * kernels; ++row) {
       const T* x = columns + row * positions;
-      ForEachLine(window, row, [&](std::int64_t to, std::int64_t first, std::int64_t last) {
-        if (stride == 1)
-          AddLine(x + first, last - first, images + to + first);
-        else
-          for (std::int64_t j = first; j < last; ++j) images[to + j * stride] += x[j];
-        x += steps;
+      ForEachPlane(window, row, [&](std::int64_t to, Seen lines, Seen seen) {
+        for (std::int64_t line = lines.first; line < lines.last; ++line) {
+          const T* const from = x + line * steps;
+          if (stride == 1)
+            AddLine(from + seen.first, seen.last - seen.first, images + to + line * next + seen.first);
+          else
+            for (std::int64_t j = seen.first; j < seen.last; ++j)
+              images[to + line * next + j * stride] += from[j];
+        }
+        x += window.steps[inner - 1] * steps;
       });
     }
   }
