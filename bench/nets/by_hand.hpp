@@ -22,7 +22,7 @@ struct ByHand {
   std::unordered_map<int, dnnl::memory> arguments;
 
   void Add(int argument, const dnnl::memory::desc& desc) {
-    dnnl::memory memory(desc, Engine());
+    const dnnl::memory memory(desc, Engine());
     auto* const values = static_cast<float*>(memory.get_data_handle());
     for (std::size_t i = 0; i < desc.get_size() / sizeof(float); ++i)
       values[i] = static_cast<float>(i % 7) / 8 + 0.125F;

@@ -163,7 +163,7 @@ TEST_CASE("In steady state a pass copies its batch up, and allocates nothing") {
     const Statistics before = settled(10);
     for (int i = 0; i < 10; ++i) pass();
     const Statistics done = settled(20) - before;
-    CHECK(done.host_to_device.bytes == 10 * (4 * 64 + 4) * sizeof(float));
+    CHECK(done.host_to_device.bytes == sizeof(float) * 10 * (4 * 64 + 4));
     CHECK(done.device_to_host.count == 0);
     CHECK(done.device_to_device.count == 0);
     CHECK(done.fills.count == 0);

@@ -5,6 +5,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
+#include <limits>
 
 #include "ferry/nets/error.hpp"
 #include "tests/nets/layer_case.hpp"
@@ -30,7 +31,8 @@ std::vector<double> Filled(const FillerParameter& param, const Shape& shape, con
 }
 
 struct Moments {
-  double mean = 0, deviation = 0, least = INFINITY, most = -INFINITY;
+  double mean = 0, deviation = 0;
+  double least = std::numeric_limits<double>::infinity(), most = -least;
 };
 Moments MomentsOf(const std::vector<double>& values) {
   Moments moments;

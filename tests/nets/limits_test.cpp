@@ -18,7 +18,7 @@ std::string DeepText(int structs) {
   for (int i = 0; i < structs; ++i) text += "} } }";
   return text;
 }
-std::string Field(const char* tag, const std::string& contents) {
+std::string Field(char tag, const std::string& contents) {
   std::string length;
   std::size_t rest = contents.size();
   for (; rest > 127; rest >>= 7U) length += static_cast<char>((rest & 127U) | 128U);
@@ -26,7 +26,7 @@ std::string Field(const char* tag, const std::string& contents) {
 }
 std::string DeepBytes(int structs) {
   std::string bytes;
-  for (int i = 0; i < structs; ++i) bytes = Field("\x0A", "\x0A\001a" + Field("\x12", Field("\x2A", bytes)));
+  for (int i = 0; i < structs; ++i) bytes = Field(0x0A, "\x0A\001a" + Field(0x12, Field(0x2A, bytes)));
   return bytes;
 }
 
@@ -81,8 +81,8 @@ TEST_CASE("groups of unknown fields may be a hundred deep as well") {
   const Folder folder;
   const auto groups = [](int deep) {
     std::string bytes = "\n\001a";
-    for (int i = 0; i < deep; ++i) bytes += "\x4B";  // field 9 begins
-    for (int i = 0; i < deep; ++i) bytes += "\x4C";  // and ends
+    for (int i = 0; i < deep; ++i) bytes += char{0x4B};  // field 9 begins
+    for (int i = 0; i < deep; ++i) bytes += char{0x4C};  // and ends
     return bytes;
   };
   NetParameter net;

@@ -53,7 +53,7 @@ namespace {
 REGISTER_LAYER_CLASS(Throwing);
 
 std::string BuildError(const std::string& text) {
-  const std::string error = ErrorOf([&] { const Net<double> net(NetOf(text)); });
+  std::string error = ErrorOf([&] { const Net<double> net(NetOf(text)); });
   CHECK(error != "");
   return error;
 }

@@ -3,6 +3,7 @@
 
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <filesystem>
@@ -118,9 +119,8 @@ class LogLines {
   LogLines& operator=(const LogLines&) = delete;
   const std::vector<std::string>& lines() const { return lines_; }
   bool Has(const std::string& part) const {
-    for (const std::string& line : lines_)
-      if (line.find(part) != std::string::npos) return true;
-    return false;
+    return std::ranges::any_of(lines_,
+                               [&](const std::string& line) { return line.find(part) != std::string::npos; });
   }
 
  private:

@@ -28,8 +28,8 @@ TEST_CASE("Philox gives the numbers that its authors publish") {
 TEST_CASE("Each part of a key, and the index, makes other numbers") {
   std::set<std::uint64_t> seen;
   std::size_t drawn = 0;
-  for (const std::uint64_t seed : {0, 1, 2})
-    for (const std::uint64_t layer : {0, 1, 2})
+  for (std::uint64_t seed = 0; seed < 3; ++seed)
+    for (std::uint64_t layer = 0; layer < 3; ++layer)
       for (const std::uint64_t iteration : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 63U}) {
         const Philox random({seed, layer, iteration});
         for (const std::uint64_t index : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 63U}) {

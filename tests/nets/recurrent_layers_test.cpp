@@ -139,10 +139,10 @@ TEST_CASE("A static input is as good as one that each step repeats") {
     run.FillParams(3);
     Run repeated(world, Text(type), {both, Ones(kSteps)});
     const auto& params = run.layer->blobs();
-    const auto rows = static_cast<std::size_t>(params[0]->shape(0));
+    const std::int64_t rows = params[0]->shape(0);
     const auto joined = [&](const Numbers& w, const Numbers& w_static) {
       Numbers all;
-      for (std::size_t row = 0; row < rows; ++row) {
+      for (std::int64_t row = 0; row < rows; ++row) {
         all.insert(all.end(), w.begin() + row * kInputs, w.begin() + (row + 1) * kInputs);
         all.insert(all.end(), w_static.begin() + row * kStatic, w_static.begin() + (row + 1) * kStatic);
       }

@@ -114,7 +114,7 @@ TEST_CASE("all of a net except its layers passes through") {
   NetParameter net = Make(R"(name: 'n' input: 'i' input_dim: 1 input_shape { dim: 2 } force_backward: true
                              state { level: 1 } debug_info: true layers { name: 'v1' })");
   std::vector<const google::protobuf::FieldDescriptor*> fields;
-  net.GetReflection()->ListFields(net, &fields);
+  NetParameter::GetReflection()->ListFields(net, &fields);
   CHECK(static_cast<int>(fields.size()) == NetParameter::descriptor()->field_count() - 1);
   net.mutable_unknown_fields()->AddVarint(999, 7);
   CHECK(Filtered(net).SerializeAsString() == net.SerializeAsString());

@@ -232,9 +232,9 @@ TEST_CASE("An iteration on a device copies the batch up and its sums down, and a
     const Statistics before = GetStatistics(world.device());
     solver->Step(5);
     const Statistics did = GetStatistics(world.device()) - before;
-    CHECK(did.host_to_device.count == 5 * 2 * 2);
-    CHECK(did.host_to_device.bytes == 5 * 2 * (12 + 8) * sizeof(float));
-    CHECK(did.device_to_host.bytes <= 5 * (2 + 4) * sizeof(double));  // losses, and sums for clipping
+    CHECK(did.host_to_device.count == 20);  // 5 iterations of 2 passes, each with 2 blobs
+    CHECK(did.host_to_device.bytes == sizeof(float) * 5 * 2 * (12 + 8));
+    CHECK(did.device_to_host.bytes <= sizeof(double) * 5 * (2 + 4));  // losses, and sums for clipping
     CHECK(did.allocations.count == 0);
     CHECK(HistoryOf(*solver).size() >= WeightsOf(*solver).size());
   }

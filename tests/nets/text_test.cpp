@@ -110,7 +110,7 @@ TEST_CASE("a text file that cannot be opened is an error that names it") {
 
 TEST_CASE("a message that is written as text is read as the same") {
   const Folder folder;
-  NetParameter net = Make("name: 'quotes \" \\' \\n' layer { name: 'a' blobs { double_data: 0.1 } }");
+  NetParameter net = Make(R"(name: 'quotes " \' \n' layer { name: 'a' blobs { double_data: 0.1 } })");
   BlobProto* const blob = net.mutable_layer(0)->add_blobs();
   for (const float value : {1e-45F, 0.1F, 16777217.0F, 3.4028235e38F, -0.0F}) blob->add_data(value);
   blob->add_data(std::numeric_limits<float>::infinity());

@@ -63,15 +63,16 @@ std::vector<T> Plainly(const Datum& datum, const TransformationParameter& param,
   for (int c = 0; c < datum.channels(); ++c)
     for (int h = 0; h < height; ++h)
       for (int w = 0; w < width; ++w) {
-        const auto from = static_cast<std::size_t>((c * datum.height() + top + h) * datum.width() + left + w);
-        const auto to = static_cast<std::size_t>((c * height + h) * width + (mirror ? width - 1 - w : w));
+        const int element = (c * datum.height() + top + h) * datum.width() + left + w;
+        const int to = (c * height + h) * width + (mirror ? width - 1 - w : w);
+        const auto from = static_cast<std::size_t>(element);
         T value = datum.float_data_size() != 0
-                      ? static_cast<T>(datum.float_data(static_cast<int>(from)))
+                      ? static_cast<T>(datum.float_data(element))
                       : static_cast<T>(static_cast<std::uint8_t>(datum.data()[from]));
         if (!mean.empty()) value -= mean[from];
         if (param.mean_value_size() != 0)
           value -= static_cast<T>(param.mean_value(param.mean_value_size() == 1 ? 0 : c));
-        out[to] = value * static_cast<T>(param.scale());
+        out[static_cast<std::size_t>(to)] = value * static_cast<T>(param.scale());
       }
   return out;
 }
@@ -103,7 +104,8 @@ TEMPLATE_TEST_CASE("A transformation is Caffe's, element by element", "", float,
     for (const std::string& which : {std::string(), std::string("mean_value: 104.3"),
                                      std::string("mean_value: 1 mean_value: 2.5 mean_value: -3"),
                                      "mean_file: '" + folder / "mean" + "'"}) {
-      const auto param = TransformOf(base + " " + which);
+      TransformationParameter param = TransformOf(base);
+      param.MergeFrom(TransformOf(which));
       const auto& with = param.has_mean_file() ? means : std::vector<TestType>{};
       for (const Phase phase : {TRAIN, TEST})
         for (std::uint64_t number = 0; number < 12; ++number) {

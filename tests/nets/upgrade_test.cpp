@@ -95,7 +95,7 @@ TEST_CASE("each field of a V1 layer is in the layer that it becomes") {
     google::protobuf::TextFormat::PrintFieldValueToString(v1, field, field->is_repeated() ? 0 : -1, &before);
     google::protobuf::TextFormat::PrintFieldValueToString(v2, into, field->is_repeated() ? 0 : -1, &after);
     CHECK(before == after);
-    rest.GetReflection()->ClearField(&rest, into);
+    LayerParameter::GetReflection()->ClearField(&rest, into);
   }
   CHECK(
       Difference(Make<LayerParameter>(

@@ -102,7 +102,7 @@ void WritePlot(const std::filesystem::path& file, const std::vector<LossRow>& ro
     const bool logarithmic = least->loss > 0 && most->loss >= 10 * least->loss;
     const Axis x(shown.front().iteration, shown.back().iteration, kLeft, kWidth - kRight, false);
     const Axis y(least->loss, most->loss, kHeight - kBottom, kTop, logarithmic);
-    svg += Frame(x, y) + "<polyline fill=\"none\" stroke=\"#0b62a8\" stroke-width=\"1.5\" points=\"";
+    svg += Frame(x, y) + R"(<polyline fill="none" stroke="#0b62a8" stroke-width="1.5" points=")";
     for (const LossRow& row : shown) svg += Number(x.At(row.iteration)) + ',' + Number(y.At(row.loss)) + ' ';
     svg += "\"/>\n";
   }

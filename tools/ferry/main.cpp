@@ -20,9 +20,7 @@ std::vector<std::string> Arguments(int argc, char** argv) {
   return arguments;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int Run(int argc, char** argv) {
   CLI::App app("Trains, tests, times and converts Caffe's models, on any device.", "ferry");
   app.require_subcommand(1);
   ferry::program::AddTrain(app);
@@ -36,6 +34,14 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Run(argc, argv);
   } catch (const std::exception& error) {
     std::cerr << "ferry: " << error.what() << '\n';
     return 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <optional>
+#include <utility>
 
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "core/nets/layers/layers.hpp"
@@ -43,25 +44,24 @@ class HDF5OutputLayer final : public Layer<T> {
 
  protected:
   void ForwardAt(const Place& /*place*/, const Blobs& bottom, const Blobs& /*top*/) override {
-    if (!file_)
+    std::optional<Hdf5File> file = std::exchange(file_, std::nullopt);
+    if (!file)
       this->Fail("it has written " + File() + " in the pass before; a file has the batch of one pass");
     try {
-      Write("data", *bottom[0]);
-      Write("label", *bottom[1]);
-      file_->Close();
+      Write("data", *bottom[0], *file);
+      Write("label", *bottom[1], *file);
+      file->Close();
     } catch (const NetError& error) {
-      file_.reset();
       this->Fail(error.what());
     }
-    file_.reset();
   }
 
   void BackwardAt(const Place&, const Blobs&, const std::vector<bool>&, const Blobs&) override {}
 
  private:
   const std::string& File() const { return this->layer_param().hdf5_output_param().file_name(); }
-  void Write(const char* dataset, const Blob<T>& blob) {
-    file_.value().Write(dataset, {blob.num(), blob.channels(), blob.height(), blob.width()}, blob.cpu_data());
+  static void Write(const char* dataset, const Blob<T>& blob, Hdf5File& to) {
+    to.Write(dataset, {blob.num(), blob.channels(), blob.height(), blob.width()}, blob.cpu_data());
   }
 
   std::optional<Hdf5File> file_;  ///< until it is written

@@ -23,7 +23,7 @@ template <class T>
 void RMSPropSolver<T>::Check() const {
   detail::RefuseMomentum(this->param_, "RMSProp");
   const float decay = this->param_.rms_decay();
-  if (!(decay >= 0 && decay < 1))
+  if (std::isnan(decay) || decay < 0 || decay >= 1)
     detail::FailSolver("rms_decay " + std::to_string(decay) + "; it must be 0 or more and less than 1");
 }
 

@@ -2,6 +2,7 @@
 #include "ferry/nets/solver.hpp"
 
 #include <string_view>
+#include <utility>
 
 #include "core/nets/solver/log_line.hpp"
 #include "ferry/nets/proto_io.hpp"
@@ -94,8 +95,7 @@ std::string Trimmed(const std::string& text) {
 }  // namespace
 
 template <class T>
-Solver<T>::Solver(const SolverParameter& param, const Place& place)  // NOLINT(modernize-pass-by-value)
-    : param_(param) {
+Solver<T>::Solver(SolverParameter param, const Place& place) : param_(std::move(param)) {
   Init(place);
 }
 

@@ -47,7 +47,7 @@ class Solver {
   };
 
   /// Makes the train net and the test nets.
-  explicit Solver(const SolverParameter& param, const Place& place = DefaultPlace());
+  explicit Solver(SolverParameter param, const Place& place = DefaultPlace());
   /// Of a prototxt file.
   explicit Solver(const std::filesystem::path& param_file, const Place& place = DefaultPlace());
   virtual ~Solver() = default;
