@@ -49,9 +49,7 @@ void Pass(benchmark::State& state, const Place& place, bool forward) {
 
 void ForwardOnCpu(benchmark::State& state) { Pass(state, Place::Cpu(ferry::GetDevice("host")), true); }
 void BackwardOnCpu(benchmark::State& state) { Pass(state, Place::Cpu(ferry::GetDevice("host")), false); }
-void ForwardOnStream(benchmark::State& state) {
-  Pass(state, Place(Stream(ferry::GetDevice("host"))), true);
-}
+void ForwardOnStream(benchmark::State& state) { Pass(state, Place(Stream(ferry::GetDevice("host"))), true); }
 BENCHMARK(ForwardOnCpu);
 BENCHMARK(BackwardOnCpu);
 BENCHMARK(ForwardOnStream);
