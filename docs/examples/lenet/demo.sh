@@ -24,5 +24,5 @@ done
 "$compare" short_host_iter_100.caffemodel short_sim_iter_100.caffemodel 1e-4
 
 "$ferry" train --solver solver.prototxt --device host --csv loss.csv --plot loss.svg
-"$ferry" test --model train_test.prototxt --weights lenet_iter_2500.caffemodel --iterations 100 --device host | tee test.txt
+"$ferry" test --model train_test.prototxt --weights lenet_iter_4000.caffemodel --iterations 100 --device host | tee test.txt
 awk '/^accuracy/ { exit !($3 >= 0.90) }' test.txt
