@@ -101,9 +101,14 @@ void Layer<T>::KeepLossWeights(const Blobs& top) {
 }
 
 template <class T>
-T Layer<T>::Forward(const Blobs& bottom, const Blobs& top) {
+void Layer<T>::Refit(const Blobs& bottom, const Blobs& top) {
   Reshape(bottom, top);
   KeepLossWeights(top);
+}
+
+template <class T>
+T Layer<T>::Forward(const Blobs& bottom, const Blobs& top) {
+  Refit(bottom, top);
   ForwardAt(place_, bottom, top);
   ++random_.iteration;
   T loss = 0;

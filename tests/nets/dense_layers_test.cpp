@@ -126,6 +126,23 @@ TEST_CASE("Softmax goes along its axis, in place, too") {
       }
 }
 
+TEST_CASE("LRN in place computes what it does apart, and has no gradient there") {
+  for (const std::string& where : Places())
+    for (const char* const region : {"ACROSS_CHANNELS", "WITHIN_CHANNEL"}) {
+      INFO(where << ", " << region);
+      const World world(where);
+      const std::string text =
+          LayerText("LRN", std::string("lrn_param { local_size: 3 norm_region: ") + region + " }");
+      const Given x = Reals({2, 5, 4, 3}, 41);
+      Run apart(world, text, {x}), run(world, text, {x});
+      run.top[0] = run.bottom[0];
+      apart.Forward();
+      run.Forward();
+      CHECK(DataOf(*run.top[0]) == DataOf(*apart.top[0]));
+      CHECK_THROWS_MATCHES(run.Backward(), NetError, MessageMatches(ContainsSubstring("cannot be in place")));
+    }
+}
+
 TEST_CASE("Accuracy counts over many predictions, and for each class") {
   constexpr std::size_t kInner = 100;
   const Given x = Integers({2, 4, kInner}, 5);

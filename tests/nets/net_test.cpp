@@ -99,7 +99,7 @@ TEST_CASE("A layer has the net's phase unless it says one, and rules keep layers
 }
 
 TEST_CASE("A net of a file has the phase, the level and the stages that it is told") {
-  const TempFolder folder;
+  const Folder folder;
   std::ofstream(folder / "net.prototxt")
       << "state { level: 9 stage: 'own' }\ninput: 'data' input_dim: 1 input_dim: 2 input_dim: 3 input_dim: "
          "4\n"
@@ -198,6 +198,23 @@ TEST_CASE("A net follows its inputs to other shapes") {
   FillInputs(net);
   net.ForwardBackward();  // it asks for the shapes itself
   CHECK(net.blob_by_name("b")->shape() == Shape{2, 2});
+}
+
+TEST_CASE("A net keeps its loss weights through smaller shapes") {
+  Net<double> net(
+      NetOf(Input("data", "4") + LayerText("Power", "power", "data", "loss", "loss_weight: 0.5")));
+  double before = 0;
+  double after = 0;
+  Fill(*net.blob_by_name("data"), 3);
+  net.Forward(&before);
+  for (const std::int64_t count : {2, 4}) {
+    net.blob_by_name("data")->Reshape({count});
+    net.Reshape();
+  }
+  Fill(*net.blob_by_name("data"), 3);
+  net.Forward(&after);
+  CHECK(before > 0);
+  CHECK(after == before);
 }
 
 TEST_CASE("A net moves to another place of its device, and to no other device") {

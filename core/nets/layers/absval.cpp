@@ -20,7 +20,6 @@ class AbsValLayer : public NeuronLayer<T> {
   const char* type() const override { return "AbsVal"; }
   void LayerSetUp(const Blobs& bottom, const Blobs& top) override { this->RequireApart(bottom, top); }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     ParallelFor(
         place, top[0]->count(), Read(*bottom[0]), Overwrite(*top[0]),

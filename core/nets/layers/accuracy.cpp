@@ -123,7 +123,6 @@ class AccuracyLayer : public Layer<T> {
     of_class_.Reshape({columns_.channels, 2});
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const AccuracyParameter& param = this->layer_param().accuracy_param();
     const Labels labels{columns_.channels, param.has_ignore_label(), param.ignore_label()};
@@ -147,7 +146,6 @@ class AccuracyLayer : public Layer<T> {
       if (asked) this->Fail("its bottoms are to get a gradient, and have none");
   }
 
- public:  // since nvcc takes no kernel in a private function
   /// Counts integers, so that the order in which threads add them does not matter.
   void EachClass(const Place& place, const Labels& labels, const Blob<T>& label, Blob<T>& shares) {
     Set(place, 0, of_class_);

@@ -56,7 +56,6 @@ class ArgMaxLayer : public Layer<T> {
     best_.Reshape({items_ * stride_, top_k_});
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     Find(place, *bottom[0]);
     const std::int64_t stride = stride_;
@@ -80,7 +79,6 @@ class ArgMaxLayer : public Layer<T> {
         });
   }
 
- public:  // since nvcc takes no kernel in a private function
   /// Keeps the best so far in order, so that most elements are compared with the last of them alone.
   void Find(const Place& place, const Blob<T>& bottom) {
     const std::int64_t stride = stride_;

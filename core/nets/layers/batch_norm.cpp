@@ -34,7 +34,6 @@ class BatchNormLayer : public Layer<T> {
   void LayerSetUp(const Blobs& bottom, const Blobs& top) override;
   void Reshape(const Blobs& bottom, const Blobs& top) override;
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override;
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override;

@@ -55,7 +55,6 @@ class BatchReindexLayer : public Layer<T> {
     top[0]->Reshape(shape);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const std::int64_t items = bottom[0]->shape(0);
     const std::int64_t length = bottom[0]->count(1);

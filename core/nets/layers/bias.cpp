@@ -37,7 +37,6 @@ class BiasLayer : public AxisParameterLayer<T> {
     sum_.Reshape(dims_);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     ForChannels(
         place, dims_,

@@ -21,7 +21,6 @@ class ClipLayer : public NeuronLayer<T> {
 
   const char* type() const override { return "Clip"; }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const T low = Min();
     const T high = Max();

@@ -41,7 +41,6 @@ class ContrastiveLossLayer : public LossLayer<T> {
     weight_.Reshape({bottom[0]->num()});
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const auto& param = this->layer_param().contrastive_loss_param();
     const T margin = static_cast<T>(param.margin());
@@ -73,7 +72,6 @@ class ContrastiveLossLayer : public LossLayer<T> {
       if (propagate_down[i]) Gradient(place, factor, *bottom[i], *bottom[1 - i]);
   }
 
- public:  // since nvcc takes no kernel in a private function
   void Gradient(const Place& place, const Blob<T>& factor, Blob<T>& of, const Blob<T>& other) {
     const std::int64_t num = of.num();
     const std::int64_t channels = of.channels();

@@ -75,7 +75,6 @@ class CropLayer final : public Layer<T> {
     top[0]->Reshape(dims);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const std::int64_t count = top[0]->count(), width = top[0]->shape(-1);
     if (count == 0) return;

@@ -10,29 +10,26 @@
 namespace ferry::detail {
 namespace {
 
-/// y = x times 0 or a factor, by 32 random bits for each element: an index has those of four.
+/// Draws which elements stay, by 32 random bits for each: an index has those of four.
 template <class T>
-struct DropoutMask {
+struct DrawAndDrop {
   static constexpr std::int64_t kElements = 4;
-
-  DropoutMask(const RandomKey& key, float ratio, std::int64_t n)
-      : random(key),
-        dropped(static_cast<std::uint32_t>(std::ldexp(static_cast<double>(ratio), 32))),
-        factor(static_cast<T>(1.0 / (1.0 - static_cast<double>(ratio)))),
-        count(n) {}
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, T* y) const {
-    const Philox::Block block = random.At(static_cast<std::uint64_t>(index));
-    const std::int64_t first = index * kElements;
-    const std::int64_t end = first + kElements < count ? first + kElements : count;
-    for (std::int64_t i = first; i < end; ++i)
-      y[i] = x[i] * (block.word[i - first] < dropped ? T(0) : factor);
-  }
 
   Philox random;
   std::uint32_t dropped;  ///< so many of 2^32 numbers
   T factor;
   std::int64_t count;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, T* y,
+                                              std::uint8_t* stays) const {
+    const Philox::Block block = random.At(static_cast<std::uint64_t>(index));
+    const std::int64_t first = index * kElements;
+    const std::int64_t end = first + kElements < count ? first + kElements : count;
+    for (std::int64_t i = first; i < end; ++i) {
+      stays[i] = block.word[i - first] < dropped ? 0 : 1;
+      y[i] = x[i] * (stays[i] != 0 ? factor : T(0));
+    }
+  }
 };
 
 /// In training, y = 0 with probability dropout_ratio, for each element anew in each pass, and
@@ -42,7 +39,7 @@ struct DropoutMask {
 /// Bottoms: 1, of any shape.
 /// Tops: 1, of that shape; may be the bottom.
 /// Gradient: of the last pass forward.
-/// Caffe: keeps the mask in memory; a build without checks takes a ratio of 1, and its tops are not numbers.
+/// Caffe: a build without checks takes a ratio of 1, and its tops are not numbers.
 template <class T>
 class DropoutLayer : public NeuronLayer<T> {
  public:
@@ -57,34 +54,44 @@ class DropoutLayer : public NeuronLayer<T> {
       this->Fail("dropout_ratio is " + std::to_string(ratio) + "; it is 0 or more, and less than 1");
   }
 
- protected:
+  void Reshape(const Blobs& bottom, const Blobs& top) override {
+    NeuronLayer<T>::Reshape(bottom, top);
+    if (this->phase_ != TRAIN) return;
+    if (&stays_.device() != &bottom[0]->device()) stays_ = Blob<std::uint8_t>(bottom[0]->device());
+    stays_.Reshape({bottom[0]->count()});
+  }
+
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
-    last_ = this->random_key();
-    Drop(place, *bottom[0], *top[0]);
+    if (this->phase_ != TRAIN) return Pass(place, *bottom[0], *top[0]);
+    constexpr std::int64_t kDrawn = DrawAndDrop<T>::kElements;
+    const std::int64_t count = bottom[0]->count();
+    const auto dropped = static_cast<std::uint32_t>(std::ldexp(static_cast<double>(Ratio()), 32));
+    ParallelFor(place, (count + kDrawn - 1) / kDrawn, Read(*bottom[0]), Overwrite(*top[0]), Overwrite(stays_),
+                DrawAndDrop<T>{Philox(this->random_key()), dropped, Factor(), count});
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
-    if (propagate_down[0]) Drop(place, Diff(*top[0]), Diff(*bottom[0]));
+    if (!propagate_down[0]) return;
+    if (this->phase_ != TRAIN) return Pass(place, Diff(*top[0]), Diff(*bottom[0]));
+    const T factor = Factor();
+    ParallelFor(
+        place, stays_.count(), Read(stays_), Read(Diff(*top[0])), Overwrite(Diff(*bottom[0])),
+        KOKKOS_LAMBDA(std::int64_t i, const std::uint8_t* stays, const T* dy, T* dx) {
+          dx[i] = dy[i] * (stays[i] != 0 ? factor : T(0));
+        });
   }
 
  private:
   float Ratio() const { return this->layer_param().dropout_param().dropout_ratio(); }
+  T Factor() const { return static_cast<T>(1.0 / (1.0 - static_cast<double>(Ratio()))); }
 
-  /// The same function for data and gradients. It draws the mask again instead of keeping it.
   template <class X, class Y>
-  void Drop(const Place& place, X&& from, Y&& to) {
-    const std::int64_t count = Read(from).count();
-    if (this->phase_ == TRAIN)
-      ParallelFor(place, (count + kDrawn - 1) / kDrawn, Read(from), Overwrite(to),
-                  DropoutMask<T>(last_, Ratio(), count));
-    else if (Read(from).part().memory != Read(to).part().memory)
-      Copy(place, from, to);
+  static void Pass(const Place& place, X&& from, Y&& to) {
+    if (Read(from).part().memory != Read(to).part().memory) Copy(place, from, to);
   }
 
-  static constexpr std::int64_t kDrawn = DropoutMask<T>::kElements;
-
-  RandomKey last_{};  ///< of the last pass forward
+  Blob<std::uint8_t> stays_;  ///< of each element in the last pass forward: 1, or 0 where it was dropped
 };
 
 }  // namespace

@@ -46,7 +46,6 @@ class EltwiseLayer : public Layer<T> {
     if (Operation() == EltwiseParameter::MAX) largest_.Reshape(bottom[0]->shape());
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     switch (Operation()) {
       case EltwiseParameter::PROD:
@@ -77,7 +76,6 @@ class EltwiseLayer : public Layer<T> {
     }
   }
 
- public:  // since nvcc takes no kernel in a private function
   void Multiply(const Place& place, const Blobs& bottom, Blob<T>* top) const {
     ParallelFor(
         place, top->count(), Read(*bottom[0]), Read(*bottom[1]), Overwrite(*top),

@@ -22,7 +22,6 @@ class ELULayer : public NeuronLayer<T> {
 
   const char* type() const override { return "ELU"; }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const T alpha = Alpha();
     ParallelFor(

@@ -72,7 +72,6 @@ class EmbedLayer : public Layer<T> {
     top[0]->Reshape(shape);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const Labels labels{rows_};
     const std::string wrong = WrongLabel(place, *bottom[0], labels);

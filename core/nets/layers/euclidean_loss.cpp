@@ -26,7 +26,6 @@ class EuclideanLossLayer : public LossLayer<T> {
                  bottom[1]->shape_string() + "; their counts must be equal");
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     this->sum_.Compute(
         place, bottom[0]->count(), {false, static_cast<double>(bottom[0]->shape(0))}, *top[0],
@@ -44,7 +43,6 @@ class EuclideanLossLayer : public LossLayer<T> {
       if (propagate_down[i]) Gradient(place, factor, *bottom[i], *bottom[1 - i]);
   }
 
- public:  // since nvcc takes no kernel in a private function
   static void Gradient(const Place& place, const Blob<T>& factor, Blob<T>& of, const Blob<T>& other) {
     ParallelFor(
         place, of.count(), Read(of), Read(other), Read(factor), Overwrite(Diff(of)),

@@ -29,7 +29,6 @@ class ExpLayer : public NeuronLayer<T> {
     outer_ = param.base() == -1.0F ? std::exp(shift) : std::pow(static_cast<T>(param.base()), shift);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const T inner = inner_;
     const T outer = outer_;

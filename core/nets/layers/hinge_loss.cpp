@@ -27,7 +27,6 @@ class HingeLossLayer : public LossLayer<T> {
     this->RequireLabelCount(bottom[0]->shape(0), *bottom[1]);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const std::int64_t classes = bottom[0]->count(1);
     const Labels labels{classes};

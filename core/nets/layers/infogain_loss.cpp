@@ -65,7 +65,6 @@ class InfogainLossLayer : public LossLayer<T> {
     top[1]->ShareData(prob_);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const Columns columns = columns_;
     const Labels labels = this->LabelsFor(columns.channels);
@@ -114,7 +113,6 @@ class InfogainLossLayer : public LossLayer<T> {
         });
   }
 
- public:  // since nvcc takes no kernel in a private function
   void SumRows(const Place& place, const Blob<T>& gain) {
     const std::int64_t classes = columns_.channels;
     ParallelFor(

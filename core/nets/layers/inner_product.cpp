@@ -83,7 +83,6 @@ class InnerProductLayer : public Layer<T> {
     top[0]->Reshape(shape);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const Blob<T>& weight = *this->blobs_[0];
     const bool has_bias = this->blobs_.size() > 1;
@@ -115,7 +114,6 @@ class InnerProductLayer : public Layer<T> {
            Diff(*top[0]), weight, 0, Diff(*bottom[0]));
   }
 
- public:  // since nvcc takes no kernel in a private function
   void Spread(const Place& place, const Blob<T>& bias, Blob<T>& top) const {
     ParallelFor(
         place, {m_, n_}, Read(bias, {n_}), Overwrite(top, {m_, n_}),

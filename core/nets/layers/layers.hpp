@@ -5,7 +5,8 @@
 
 #include "ferry/nets/layer.hpp"
 
-/// The types of layers, each with a source file of its own in this folder.
+/// The types of layers, each with a source file of its own in this folder. Their functions with kernels are
+/// public, since nvcc takes no kernel in others.
 // clang-format off
 #define FERRY_NETS_LAYERS(X)                                                                               \
   X(AbsVal) X(Accuracy) X(ArgMax) X(BNLL) X(BatchNorm) X(BatchReindex) X(Bias) X(Clip) X(Concat)           \

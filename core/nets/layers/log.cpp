@@ -29,7 +29,6 @@ class LogLayer : public NeuronLayer<T> {
     shift_ = static_cast<T>(param.shift());
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const T scale = scale_;
     const T shift = shift_;

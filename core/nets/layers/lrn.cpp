@@ -18,8 +18,8 @@ namespace {
 /// Parameters: lrn_param { local_size: 5, which must be odd; alpha: 1; beta: 0.75; norm_region:
 /// ACROSS_CHANNELS; k: 1, for ACROSS_CHANNELS alone }. engine makes no difference.
 /// Bottoms: 1, images x channels x height x width.
-/// Tops: 1, of that shape; not the bottom.
-/// Caffe: in place it computes something else; here that is refused.
+/// Tops: 1, of that shape; may be the bottom where no gradient is asked for.
+/// Caffe: its gradient in place is of something else; here that is refused.
 template <class T>
 class LRNLayer final : public Layer<T> {
  public:
@@ -38,7 +38,6 @@ class LRNLayer final : public Layer<T> {
   }
 
   void Reshape(const Blobs& bottom, const Blobs& top) override {
-    this->RequireApart(bottom, top);
     const Blob<T>& x = *bottom[0];
     if (x.num_axes() != 4)
       this->Fail("the bottom has shape " + x.shape_string() +
@@ -47,12 +46,12 @@ class LRNLayer final : public Layer<T> {
     if (&sums_.device() != &x.device()) sums_ = Blob<T>(x.device());
     sums_.ReshapeLike(x);
     const std::int64_t window = this->layer_param().lrn_param().local_size();
+    if (&work_.device() != &x.device()) work_ = Blob<T>(x.device());
+    if (!Across() || bottom[0] == top[0]) work_.ReshapeLike(x);
     if (Across()) {
       across_ = {x.shape(0), x.shape(1), x.count(2), window};
       return;
     }
-    if (&squares_.device() != &x.device()) squares_ = Blob<T>(x.device());
-    squares_.ReshapeLike(x);
     within_.planes = x.count(0, 2);
     for (auto [axis, size] : {std::pair(&within_.h, x.shape(2)), std::pair(&within_.w, x.shape(3))}) {
       axis->kernel = window;
@@ -62,27 +61,31 @@ class LRNLayer final : public Layer<T> {
     }
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const auto x = Read(*bottom[0]);
     const auto y = Overwrite(*top[0]);
+    if (Across() && bottom[0] == top[0]) {  // neighbours of what is written already are read
+      Copy(place, *bottom[0], work_);
+      return LrnAcross(place, across_, factors_, Read(work_), Overwrite(sums_), y);
+    }
     if (Across()) return LrnAcross(place, across_, factors_, x, Overwrite(sums_), y);
     ParallelFor(
-        place, squares_.count(), x, Overwrite(squares_),
+        place, work_.count(), x, Overwrite(work_),
         KOKKOS_LAMBDA(std::int64_t i, const T* from, T* to) { to[i] = from[i] * from[i]; });
-    AveragePool(place, within_, Read(squares_), Overwrite(sums_));
+    AveragePool(place, within_, Read(work_), Overwrite(sums_));
     LrnWithin(place, factors_, x, Read(sums_), y);
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
     if (!propagate_down[0]) return;
+    this->RequireApart(bottom, top);
     const auto x = Read(*bottom[0]), sums = Read(sums_), dy = Read(Diff(*top[0]));
     const auto dx = Overwrite(Diff(*bottom[0]));
     if (Across()) return LrnAcrossGradient(place, across_, factors_, x, sums, Read(*top[0]), dy, dx);
     LrnMeanGradient(place, factors_, x, sums, dy, Overwrite(Diff(sums_)));
-    AveragePoolGradient(place, within_, Read(Diff(sums_)), Overwrite(squares_));
-    LrnWithinGradient(place, factors_, x, sums, Read(squares_), dy, dx);
+    AveragePoolGradient(place, within_, Read(Diff(sums_)), Overwrite(work_));
+    LrnWithinGradient(place, factors_, x, sums, Read(work_), dy, dx);
   }
 
  private:
@@ -93,8 +96,9 @@ class LRNLayer final : public Layer<T> {
   LrnFactors<T> factors_{};
   LrnSizes across_{};
   PoolSizes within_;
-  Blob<T> sums_;     ///< across channels the base of the power, within them the means
-  Blob<T> squares_;  ///< going back, their gradient
+  Blob<T> sums_;  ///< across channels the base of the power, within them the means
+  Blob<T> work_;  ///< across channels and in place the bottom; within them its squares, and going back their
+                  ///< gradient
 };
 
 }  // namespace

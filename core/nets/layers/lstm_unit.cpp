@@ -41,7 +41,6 @@ class LSTMUnitLayer : public Layer<T> {
     gates_.ReshapeLike(*bottom[1]);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const std::int64_t dim = d_;
     ParallelFor(

@@ -28,7 +28,6 @@ class MultinomialLogisticLossLayer : public LossLayer<T> {
     this->RequireLabelCount(bottom[0]->shape(0), *bottom[1]);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const std::int64_t num = bottom[0]->shape(0);
     const std::int64_t classes = bottom[0]->count(1);

@@ -45,7 +45,6 @@ class MVNLayer : public Layer<T> {
     sums_.Reshape(dims_);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const auto n = static_cast<double>(dims_.inner);
     sum_.Sum(

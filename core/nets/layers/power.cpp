@@ -29,7 +29,6 @@ class PowerLayer : public NeuronLayer<T> {
     shift_ = static_cast<T>(param.shift());
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const T power = power_;
     const T scale = scale_;

@@ -56,7 +56,6 @@ class PReLULayer : public NeuronLayer<T> {
     sum_.Reshape(dims_);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     if (bottom[0] == top[0]) Copy(place, *bottom[0], kept_);
     ForChannels(

@@ -118,7 +118,6 @@ class ReductionLayer : public Layer<T> {
     if (length_ > kPart) sums_.Reshape({rows_, (length_ + kPart - 1) / kPart});
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     switch (Param().operation()) {
       case ReductionParameter::ASUM:

@@ -23,7 +23,6 @@ class ReLULayer : public Layer<T> {
 
   void Reshape(const Blobs& bottom, const Blobs& top) override { top[0]->ReshapeLike(*bottom[0]); }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const T slope = Slope();
     if (bottom[0] == top[0]) {

@@ -27,7 +27,6 @@ class ScaleLayer : public AxisParameterLayer<T> {
   void LayerSetUp(const Blobs& bottom, const Blobs& top) override;
   void Reshape(const Blobs& bottom, const Blobs& top) override;
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override;
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override;

@@ -41,7 +41,6 @@ class SigmoidCrossEntropyLossLayer : public LossLayer<T> {
     gradient_.ReshapeLike(*bottom[0]);
   }
 
- protected:
   /// Computes the gradient, too, which needs the same exponential.
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const Labels targets = this->LabelsFor(std::int64_t{0});

@@ -43,7 +43,6 @@ class SoftmaxWithLossLayer : public LossLayer<T> {
     prob_.ReshapeLike(*bottom[0]);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const Labels labels = this->LabelsFor(columns_.channels);
     this->RequireLabels(place, *bottom[1], labels);

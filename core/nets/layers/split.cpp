@@ -25,7 +25,6 @@ class SplitLayer : public Layer<T> {
     for (Blob<T>* const blob : top) blob->ReshapeLike(*bottom[0]);
   }
 
- protected:
   void ForwardAt(const Place& /*place*/, const Blobs& bottom, const Blobs& top) override {
     for (Blob<T>* const blob : top) blob->ShareData(*bottom[0]);
   }

@@ -67,7 +67,6 @@ class SPPLayer final : public Layer<T> {
     for (std::size_t i = 0; i < levels_.size(); ++i) levels_[i].pooling->set_random_key(KeyOf(i));
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     std::int64_t first = 0;
     for (Level& level : levels_) {

@@ -28,7 +28,6 @@ class SwishLayer : public NeuronLayer<T> {
     sigmoid_.ReshapeLike(*bottom[0]);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const T beta = Beta();
     ParallelFor(

@@ -21,7 +21,6 @@ class TanHLayer : public NeuronLayer<T> {
 
   const char* type() const override { return "TanH"; }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     ParallelFor(
         place, top[0]->count(), Read(*bottom[0]), Overwrite(*top[0]),

@@ -20,7 +20,6 @@ class ThresholdLayer : public NeuronLayer<T> {
 
   const char* type() const override { return "Threshold"; }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const T threshold = static_cast<T>(this->layer_param().threshold_param().threshold());
     ParallelFor(

@@ -37,7 +37,6 @@ class TileLayer : public Layer<T> {
     length_ = bottom[0]->count(axis);
   }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     if (length_ == 1) {  // else the fast loop would be of one element
       ParallelFor(

@@ -123,7 +123,7 @@ void Net<T>::Reshape() {
   for (int i = 0; i < SizeOf(graph_->layers); ++i) {
     Layer<T>& layer = *graph_->layers[Index(i)];
     detail::NamingLayer(layer.layer_param(),
-                        [&] { layer.Reshape(graph_->bottom_vecs[Index(i)], graph_->top_vecs[Index(i)]); });
+                        [&] { layer.Refit(graph_->bottom_vecs[Index(i)], graph_->top_vecs[Index(i)]); });
   }
   if (graph_->activations == Activations::kShared) ShareActivations(*graph_);
 }

@@ -6,6 +6,26 @@
 #include "core/nets/solver/log_line.hpp"
 
 namespace ferry {
+namespace detail {
+namespace {
+
+template <class T>
+struct RmsPropUpdate {
+  UpdateStep<T> step;
+  T delta, decay;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, T* w, T* d, T* h) const {
+    const T gradient = GradientOf(step, d[i], w[i]);
+    const T mean = decay * h[i] + (T(1) - decay) * (gradient * gradient);
+    const T update = step.rate * (gradient / (std::sqrt(mean) + delta));
+    h[i] = mean;
+    d[i] = update;
+    w[i] -= update;
+  }
+};
+
+}  // namespace
+}  // namespace detail
 
 template <class T>
 RMSPropSolver<T>::RMSPropSolver(const SolverParameter& param, const Place& place)
@@ -31,16 +51,8 @@ template <class T>
 void RMSPropSolver<T>::UpdateAt(const Place& place, int param_id, const UpdateStep<T>& step) {
   const T delta = static_cast<T>(this->param_.delta());
   const T decay = static_cast<T>(this->param_.rms_decay());
-  detail::UpdateEach(
-      place, this->learnable(param_id), this->history(param_id),
-      KOKKOS_LAMBDA(std::int64_t i, T * w, T * d, T * h) {
-        const T gradient = detail::GradientOf(step, d[i], w[i]);
-        const T mean = decay * h[i] + (T(1) - decay) * (gradient * gradient);
-        const T update = step.rate * (gradient / (std::sqrt(mean) + delta));
-        h[i] = mean;
-        d[i] = update;
-        w[i] -= update;
-      });
+  detail::UpdateEach(place, this->learnable(param_id), this->history(param_id),
+                     detail::RmsPropUpdate<T>{step, delta, decay});
 }
 
 FERRY_NETS_INSTANTIATE_SOLVER(RMSProp);

@@ -8,6 +8,24 @@
 #include "core/nets/solver/log_line.hpp"
 
 namespace ferry {
+namespace detail {
+namespace {
+
+template <class T>
+struct SgdUpdate {
+  UpdateStep<T> step;
+  T momentum;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, T* w, T* d, T* h) const {
+    const T update = momentum * h[i] + step.rate * GradientOf(step, d[i], w[i]);
+    h[i] = update;
+    d[i] = update;
+    w[i] -= update;
+  }
+};
+
+}  // namespace
+}  // namespace detail
 
 template <class T>
 SGDSolver<T>::SGDSolver(const SolverParameter& param, const Place& place, int histories)
@@ -88,13 +106,7 @@ void SGDSolver<T>::ApplyUpdate() {
 template <class T>
 void SGDSolver<T>::UpdateAt(const Place& place, int param_id, const UpdateStep<T>& step) {
   const T momentum = static_cast<T>(this->param_.momentum());
-  detail::UpdateEach(
-      place, learnable(param_id), history(param_id), KOKKOS_LAMBDA(std::int64_t i, T * w, T * d, T * h) {
-        const T update = momentum * h[i] + step.rate * detail::GradientOf(step, d[i], w[i]);
-        h[i] = update;
-        d[i] = update;
-        w[i] -= update;
-      });
+  detail::UpdateEach(place, learnable(param_id), history(param_id), detail::SgdUpdate<T>{step, momentum});
 }
 
 FERRY_NETS_INSTANTIATE_SOLVER(SGD);
