@@ -53,7 +53,6 @@ foreach(programs TESTS BENCH EXAMPLES)
 endforeach()
 option(FERRY_INSTALL "Install the libraries and their packages" ${PROJECT_IS_TOP_LEVEL})
 option(FERRY_WERROR "Treat warnings as errors" OFF)
-option(FERRY_UNITY "Compile the sources of ferry::nets several at a time" OFF)
 option(BUILD_SHARED_LIBS "Build shared libraries" OFF)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

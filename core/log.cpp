@@ -15,7 +15,7 @@
 namespace ferry {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"trace", "debug", "info", "warning", "error", "off"};
+constexpr std::array<std::string_view, 6> kLevelNames = {"trace", "debug", "info", "warning", "error", "off"};
 
 /// "2026-01-31 23:59:59.999", local time
 std::string Now() {
@@ -32,7 +32,8 @@ std::string Now() {
 
 /// One write a line, so that lines of several processes do not mix.
 void WriteToStderr(LogLevel at, std::string_view message) {
-  std::string line = '[' + Now() + "] [ferry] [" + std::string(kNames[static_cast<std::size_t>(at)]) + "] ";
+  std::string line =
+      '[' + Now() + "] [ferry] [" + std::string(kLevelNames[static_cast<std::size_t>(at)]) + "] ";
   line.append(message) += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
@@ -55,9 +56,9 @@ State& state() {
 State::State() {
   const char* const wanted = std::getenv("FERRY_LOG");  // NOLINT(concurrency-mt-unsafe)
   if (wanted == nullptr || *wanted == '\0') return;
-  const auto name = std::find(kNames.begin(), kNames.end(), wanted);
-  if (name != kNames.end())
-    level = static_cast<LogLevel>(std::distance(kNames.begin(), name));
+  const auto name = std::find(kLevelNames.begin(), kLevelNames.end(), wanted);
+  if (name != kLevelNames.end())
+    level = static_cast<LogLevel>(std::distance(kLevelNames.begin(), name));
   else
     Write(LogLevel::kWarning,
           std::string("FERRY_LOG=") + wanted + " is not a level: trace, debug, info, warning, error, off");

@@ -186,6 +186,10 @@ class Machine {
   std::deque<std::shared_ptr<Queue>> unfinished_;  ///< the destroyed ones, oldest first, finished or not
 };
 
+inline Machine& machine() { return Machine::The(); }
+/// What a stream's or an event's handle is in the machine's books.
+inline std::uintptr_t Number(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
+
 /// Whether the calling thread is inside a kernel.
 bool InKernel() noexcept;
 /// The calling thread's current device; the first one, where there is none of that number any more.

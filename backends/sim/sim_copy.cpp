@@ -13,9 +13,6 @@ namespace {
 
 using enum SimRuntime::Error;
 
-Machine& machine() { return Machine::The(); }
-std::uintptr_t Number(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
-
 bool OnDevice(const Block* block) { return block != nullptr && block->kind == MemoryKind::kDevice; }
 
 /// Managed memory is on either side, and so is all of the host's that a unified device can reach.

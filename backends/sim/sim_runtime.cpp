@@ -12,9 +12,6 @@ namespace {
 
 using enum SimRuntime::Error;
 
-Machine& machine() { return Machine::The(); }
-std::uintptr_t Number(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
-
 Error Allocate(const Call& call, void** ptr, MemoryKind kind, std::size_t bytes, Lock& lock, Block*& block) {
   Error error = machine().Make(call, kind, bytes, CurrentDevice(), block, lock);
   if (error == kOutOfMemory && kind != MemoryKind::kDevice && machine().options.refuses_as_invalid)

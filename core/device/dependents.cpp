@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMost = 32767;
 
 /// By serial number; 0 is nobody's. Never destroyed: devices may be, until the very end.
-constinit std::array<std::atomic<Dependents*>, kMost + 1> all{};
+constinit std::array<std::atomic<Dependents*>, kMost + 1> slots{};
 std::mutex& opening() {
   static auto* const mutex = new std::mutex;
   return *mutex;
@@ -25,15 +25,15 @@ std::mutex& opening() {
 }  // namespace
 
 Dependents& Dependents::Of(std::uint16_t serial) noexcept {
-  return *all[serial].load(std::memory_order_acquire);
+  return *slots[serial].load(std::memory_order_acquire);
 }
 
 std::uint16_t Dependents::Open() {
   const std::lock_guard lock(opening());
   for (std::size_t serial = 1; serial <= kMost; ++serial) {
-    Dependents* here = all[serial].load(std::memory_order_relaxed);
+    Dependents* here = slots[serial].load(std::memory_order_relaxed);
     if (here != nullptr && !here->Idle()) continue;
-    if (here == nullptr) all[serial].store(here = new Dependents, std::memory_order_release);
+    if (here == nullptr) slots[serial].store(here = new Dependents, std::memory_order_release);
     here->named_ = here->reported_ = false;
     here->gone_.store(false, std::memory_order_release);
     return static_cast<std::uint16_t>(serial);
@@ -97,7 +97,7 @@ std::string Dependents::AliveOn(std::string_view backend) {
   {
     const std::lock_guard opened(opening());
     for (std::size_t serial = 1; serial <= kMost; ++serial) {
-      const Dependents* const here = all[serial].load(std::memory_order_relaxed);
+      const Dependents* const here = slots[serial].load(std::memory_order_relaxed);
       if (here == nullptr) break;
       const std::lock_guard lock(here->mutex_);
       const std::string_view name = here->name_.data();

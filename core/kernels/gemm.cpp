@@ -10,14 +10,15 @@
 #include "ferry/kokkos.hpp"
 
 namespace ferry::detail {
-namespace {
 
 /// BLAS counts in int; so do the vendors' libraries.
-struct Sizes {
+struct IntSizes {
   int m, n, k;
 };
 
-Sizes CheckedSizes(std::int64_t m, std::int64_t n, std::int64_t k) {
+namespace {
+
+IntSizes CheckedSizes(std::int64_t m, std::int64_t n, std::int64_t k) {
   const std::string sizes =
       "ferry::Gemm: m, n, k = " + std::to_string(m) + ", " + std::to_string(n) + ", " + std::to_string(k);
   if (m < 0 || n < 0 || k < 0) throw std::invalid_argument(sizes + "; each must be 0 or more");
@@ -28,7 +29,7 @@ Sizes CheckedSizes(std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 template <class T>
-void HostGemm(CBLAS_TRANSPOSE transpose_a, CBLAS_TRANSPOSE transpose_b, Sizes size, T alpha, const T* a,
+void HostGemm(CBLAS_TRANSPOSE transpose_a, CBLAS_TRANSPOSE transpose_b, IntSizes size, T alpha, const T* a,
               const T* b, T beta, T* c) {
   const int lda = transpose_a == CblasNoTrans ? size.k : size.m;
   const int ldb = transpose_b == CblasNoTrans ? size.n : size.k;
@@ -74,7 +75,7 @@ template <Real T>
 void Gemm(const At& at, const GemmSizes& sizes, T alpha, const Operand<const T>& a, const Operand<const T>& b,
           T beta, const Part& c) {
   const auto [transpose_a, transpose_b, m, n, k] = sizes;
-  const Sizes size = CheckedSizes(m, n, k);
+  const IntSizes size = CheckedSizes(m, n, k);
   RequireSize("a", a.part(), "m x k", m, k);
   RequireSize("b", b.part(), "k x n", k, n);
   RequireSize("c", c, "m x n", m, n);

@@ -16,8 +16,6 @@ using enum CopyKind;
 
 namespace {
 
-constexpr std::size_t kBytes = 300;
-
 /// Host memory may go when no work uses it. The one fault that there is may hit the first try.
 struct Quiet {
   const Stream& stream;

@@ -18,8 +18,6 @@ using enum CopyKind;
 
 namespace {
 
-constexpr std::size_t kBytes = 300;
-
 std::uintptr_t Begin(const Block& block) { return reinterpret_cast<std::uintptr_t>(block.data()); }
 
 bool Overlap(const Block& a, const Block& b) {

@@ -10,10 +10,6 @@ using namespace ferry::contract;
 using enum MemoryKind;
 using enum CopyKind;
 
-namespace {
-constexpr std::size_t kBytes = 300;
-}
-
 TEST_CASE("Work on one stream runs in the order in which it was queued") {
   World world;
   const Stream stream(world.device());

@@ -15,6 +15,8 @@
 
 namespace ferry::contract {
 
+inline constexpr std::size_t kBytes = 300;  ///< of a block
+
 /// A block of memory that gives itself back on `on`.
 class Block {
  public:

@@ -5,7 +5,7 @@
     tests/mutation/run.py [TEXT]      only those whose file or fault has TEXT in it
 
 Those of backends/cuda and backends/hip need the vendor's headers, those of arrays, blobs and kernels Kokkos,
-OpenBLAS and protobuf.
+OpenBLAS and protobuf, those of nets all that Ferry is built with: CMake builds them.
 
 Each mutation is made in a copy of the tree; then tests are built and run, the quick ones first, until one
 fails. A build that fails catches it too: the protocol's table is a static_assert. Exits with 1 if one survives.
@@ -32,6 +32,7 @@ TESTS = [("unit_ranges", 1), ("unit_memory", 1), ("unit_gpu", 1), ("property_par
 BLOB_TESTS = [("unit_proto", 1), ("unit_operands", 1), ("unit_blob_allocation", 1)]
 BLOB = re.compile(r"core/(blob|proto|kernels(?!/gpu|/float_dot))/|core/memory/(array|operand)\.cpp|"
                   r"include/ferry/(array|blob|kernels|kokkos|operand|place|shape|detail/(kokkos/.*|message|blob_.*|shaped))\.hpp")
+NETS_TESTS = [(f"nets_{what}", 1) for what in ("format", "solver", "data", "vision", "net", "layers")]
 # For a vendor's backend: with the vendor's functions made of the simulated GPU.
 VENDORS = ["cuda", "hip"]
 MACHINES = ["", "unified", "without_pools"]
@@ -42,6 +43,8 @@ def part_of(file):
     """The part of the tree that has its own tests."""
     if found := re.match(r"backends/(cuda|hip)/", file):
         return found[1]
+    if file.startswith("core/nets/"):
+        return "nets"
     return "blob" if BLOB.match(file) else "core"
 
 
@@ -49,10 +52,22 @@ def runs(part):
     """Each program, and what it finds in its environment."""
     if part in VENDORS:
         return [("simulated", {"FERRY_TEST_SCALE": "0.1", "FERRY_SIMULATED": machine}) for machine in MACHINES]
-    return [(test, {"FERRY_TEST_SCALE": str(scale)}) for test, scale in (BLOB_TESTS if part == "blob" else TESTS)]
+    tests = {"blob": BLOB_TESTS, "nets": NETS_TESTS}.get(part, TESTS)
+    return [(test, {"FERRY_TEST_SCALE": str(scale)}) for test, scale in tests]
+
+
+def build_nets(tree, out, test):
+    if not (out / "build.ninja").exists():
+        subprocess.run(["cmake", "-G", "Ninja", "-S", tree, "-B", out, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1",
+                        "-DFERRY_TESTS=ON", "-DFERRY_BENCH=OFF", "-DFERRY_EXAMPLES=OFF", "-DFERRY_INSTALL=OFF",
+                        f"-DFERRY_CAFFE_DATA={HERE.parents[2] / 'shared/data/caffe'}",
+                        f"-DCMAKE_RUNTIME_OUTPUT_DIRECTORY={out}"], check=True, stdout=subprocess.DEVNULL)
+    return subprocess.run(["cmake", "--build", out, "--target", test], capture_output=True, text=True)
 
 
 def build(tree, out, test, part):
+    if part == "nets":
+        return build_nets(tree, out, test)
     vendor = part if part in VENDORS else ""
     return subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", str(HERE), f"TREE={tree}", f"BUILD={out}",
                            f"VENDOR={vendor}", f"{out}/{test}"], capture_output=True, text=True)

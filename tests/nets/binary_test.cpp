@@ -111,7 +111,7 @@ TEST_CASE("a message that is written in binary is read as the same, and replaces
   WriteProtoToBinaryFile(net, folder / "net");
   ReadProtoFromBinaryFileOrDie(folder / "net", &net);
   CHECK(Difference(Small(), net) == "");
-  CHECK(folder.files() == 1);
+  CHECK(folder.Files().size() == 1);
 }
 
 TEST_CASE("a message can be read from a pipe") {

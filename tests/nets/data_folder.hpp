@@ -2,7 +2,6 @@
 #pragma once
 
 #include <google/protobuf/text_format.h>
-#include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
@@ -16,34 +15,14 @@
 
 #include "core/nets/data/database.hpp"
 #include "ferry/nets/layer_registry.hpp"
+#include "tests/folder.hpp"
 #include "tests/unit/kernels_world.hpp"
 
 /// What tests of data layers share: files that they make, and layers that read them.
 namespace ferry::nets_test {
 
+using ferry::testing::Folder;
 using ferry::testing::World;
-
-/// A folder of its own, gone at the end.
-class DataFolder {
- public:
-  DataFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "ferry_data_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error(name);
-    path_ = name;
-  }
-  ~DataFolder() { std::filesystem::remove_all(path_); }
-  DataFolder(const DataFolder&) = delete;
-  DataFolder& operator=(const DataFolder&) = delete;
-
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string Write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return *this / name;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Where layers run.
 inline std::vector<std::string> DataPlaces() {

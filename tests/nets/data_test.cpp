@@ -21,7 +21,7 @@ LayerParameter DataOf(const std::string& source, DataParameter::DB backend, int 
 
 TEMPLATE_TEST_CASE("A Data layer gives the records in order, and after the last one the first", "", float,
                    double) {
-  const DataFolder folder;
+  const Folder folder;
   const auto datums = Datums(7, 2, 3, 4);
   for (const auto backend : Backends()) {
     const std::string path = WriteDatabase(folder / std::to_string(backend), backend, datums);
@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("A Data layer gives the records in order, and after the last 
 }
 
 TEST_CASE("A Data layer with one top gives no labels and needs none") {
-  const DataFolder folder;
+  const Folder folder;
   auto datums = Datums(4, 1, 2, 2);
   for (Datum& datum : datums) datum.clear_label();
   for (const auto backend : Backends()) {
@@ -61,7 +61,7 @@ TEST_CASE("A Data layer with one top gives no labels and needs none") {
 }
 
 TEST_CASE("A run that is restored reads what the run before would have, to the bit") {
-  const DataFolder folder;
+  const Folder folder;
   const std::string more =
       "transform_param { crop_size: 4 mirror: true scale: 0.3 mean_value: 1.5 } data_param { rand_skip: 9 }";
   for (const auto backend : Backends()) {
@@ -86,7 +86,7 @@ TEST_CASE("A run that is restored reads what the run before would have, to the b
 }
 
 TEST_CASE("rand_skip leaves out fewer items than it says, by the seed") {
-  const DataFolder folder;
+  const Folder folder;
   for (const auto backend : Backends()) {
     const std::string path = WriteDatabase(folder / std::to_string(backend), backend, Datums(10, 1, 1, 1));
     const World world("host cpu");
@@ -102,7 +102,7 @@ TEST_CASE("rand_skip leaves out fewer items than it says, by the seed") {
 }
 
 TEST_CASE("A batch has the shape of its first record, and records of a batch must be alike") {
-  const DataFolder folder;
+  const Folder folder;
   std::vector<Datum> datums;
   for (int n = 0; n < 5; ++n) datums.push_back(DatumOf(n, 1, 2 + n % 3, 3));
   for (const auto backend : Backends()) {
@@ -124,7 +124,7 @@ TEST_CASE("A batch has the shape of its first record, and records of a batch mus
 }
 
 TEST_CASE("Two layers of one process read one database, each at its own pace") {
-  const DataFolder folder;
+  const Folder folder;
   for (const auto backend : Backends()) {
     const std::string path = WriteDatabase(folder / std::to_string(backend), backend, Datums(5, 1, 2, 2));
     const World world("sim stream");
@@ -140,7 +140,7 @@ TEST_CASE("Two layers of one process read one database, each at its own pace") {
 }
 
 TEST_CASE("In steady state a pass copies its batch up, and allocates nothing") {
-  const DataFolder folder;
+  const Folder folder;
   for (const auto backend : Backends()) {
     const std::string path = WriteDatabase(folder / std::to_string(backend), backend, Datums(9, 1, 8, 8));
     const World world("sim stream");
@@ -172,7 +172,7 @@ TEST_CASE("In steady state a pass copies its batch up, and allocates nothing") {
 }
 
 TEST_CASE("A Data layer ends while its thread is busy") {
-  const DataFolder folder;
+  const Folder folder;
   for (const auto backend : Backends()) {
     const std::string path = WriteDatabase(folder / std::to_string(backend), backend, Datums(100, 3, 32, 32));
     for (const std::string& where : DataPlaces())
@@ -187,7 +187,7 @@ TEST_CASE("A Data layer ends while its thread is busy") {
 }
 
 TEST_CASE("Float records, and both kinds in one database") {
-  const DataFolder folder;
+  const Folder folder;
   Datum floats = DatumOf(3, 1, 1, 2);
   floats.clear_data();
   floats.add_float_data(0.5F);
@@ -202,7 +202,7 @@ TEST_CASE("Float records, and both kinds in one database") {
 }
 
 TEST_CASE("A Data layer that cannot be is an error that names what is wrong") {
-  const DataFolder folder;
+  const Folder folder;
   const World world("host cpu");
   for (const auto backend : Backends()) {
     const std::string path = WriteDatabase(folder / std::to_string(backend), backend, Datums(3, 1, 4, 5));
@@ -226,7 +226,7 @@ TEST_CASE("A Data layer that cannot be is an error that names what is wrong") {
 }
 
 TEST_CASE("A database of a library that is not in this build is an error that says how to get it") {
-  [[maybe_unused]] const DataFolder folder;
+  [[maybe_unused]] const Folder folder;
 #ifndef FERRY_HAS_LMDB
   CheckFails([&] { detail::OpenLmdb(folder / ".", detail::DatabaseMode::kRead); },
              {"FERRY_LMDB", "liblmdb-dev"});

@@ -14,7 +14,7 @@ using detail::RecordReader;
 
 TEST_CASE("A database gives what was put there in the order of the keys") {
   for (const auto backend : Backends()) {
-    const DataFolder folder;
+    const Folder folder;
     const std::string path = folder / "db";
     {
       const auto database = OpenDatabase(backend, path, DatabaseMode::kNew);
@@ -44,7 +44,7 @@ TEST_CASE("A database gives what was put there in the order of the keys") {
 
 TEST_CASE("What was not committed is not in the database") {
   for (const auto backend : Backends()) {
-    const DataFolder folder;
+    const Folder folder;
     {
       const auto database = OpenDatabase(backend, folder / "db", DatabaseMode::kNew);
       database->NewTransaction()->Put("a", "one");
@@ -59,7 +59,7 @@ TEST_CASE("What was not committed is not in the database") {
 
 TEST_CASE("Readers of one folder share what they open, and the last one closes it") {
   for (const auto backend : Backends()) {
-    const DataFolder folder;
+    const Folder folder;
     const std::string path = WriteDatabase(folder / "db", backend, Datums(3, 1, 1, 1));
     std::filesystem::create_directory_symlink(path, folder / "link");
     auto first = OpenDatabase(backend, path, DatabaseMode::kRead);
@@ -76,7 +76,7 @@ TEST_CASE("Readers of one folder share what they open, and the last one closes i
 
 TEST_CASE("Threads open, read and close one database at once") {
   for (const auto backend : Backends()) {
-    const DataFolder folder;
+    const Folder folder;
     const std::string path = WriteDatabase(folder / "db", backend, Datums(20, 1, 1, 1));
     std::vector<std::thread> threads;
     std::atomic<int> right = 0;
@@ -95,7 +95,7 @@ TEST_CASE("Threads open, read and close one database at once") {
 
 TEST_CASE("A reader goes to any number of an endless sequence") {
   for (const auto backend : Backends()) {
-    const DataFolder folder;
+    const Folder folder;
     const std::string path = WriteDatabase(folder / "db", backend, Datums(5, 1, 1, 1));
     RecordReader reader(backend, path);
     for (const std::uint64_t number : {0U, 1U, 2U, 1U, 4U, 5U, 6U, 23U, 22U, 3U, 1000000004U, 0U, 0U}) {
@@ -110,7 +110,7 @@ TEST_CASE("A reader goes to any number of an endless sequence") {
 
 TEST_CASE("A database that cannot be read is an error with its path") {
   for (const auto backend : Backends()) {
-    const DataFolder folder;
+    const Folder folder;
     CheckFails([&] { RecordReader(backend, folder / "none"); }, {folder / "none", "no such database"});
     CheckFails([&] { RecordReader(backend, ""); }, {"source is empty"});
     WriteDatabase(folder / "empty", backend, std::vector<Datum>{});
@@ -123,7 +123,7 @@ TEST_CASE("A database that cannot be read is an error with its path") {
 
 #ifdef FERRY_HAS_LMDB
 TEST_CASE("A file of LMDB that is cut short is an error wherever it is cut") {
-  const DataFolder folder;
+  const Folder folder;
   const std::string path = WriteDatabase(folder / "db", DataParameter::LMDB, Datums(200, 1, 28, 28));
   const std::string file = path + "/data.mdb";
   const auto size = std::filesystem::file_size(file);

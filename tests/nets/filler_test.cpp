@@ -15,7 +15,7 @@ namespace {
 
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
-constexpr RandomKey kKey{11, 22, 33};
+constexpr RandomKey kFillerKey{11, 22, 33};
 
 FillerParameter Param(const std::string& type) {
   FillerParameter param;
@@ -24,7 +24,8 @@ FillerParameter Param(const std::string& type) {
 }
 
 template <class T>
-std::vector<double> Filled(const FillerParameter& param, const Shape& shape, const RandomKey& key = kKey) {
+std::vector<double> Filled(const FillerParameter& param, const Shape& shape,
+                           const RandomKey& key = kFillerKey) {
   Blob<T> blob(shape);
   GetFiller<T>(param, key)->Fill(&blob);
   return DataOf(blob);

@@ -28,11 +28,12 @@ void WriteRows(const std::string& path, int first, int rows, std::int64_t width 
 }
 
 /// Three files of 4, 1 and 5 rows, and their list.
-std::string WriteFiles(const DataFolder& folder) {
+std::string WriteFiles(const Folder& folder) {
   WriteRows(folder / "a.h5", 0, 4);
   WriteRows(folder / "b.h5", 4, 1);
   WriteRows(folder / "c.h5", 5, 5);
-  return folder.Write("list", folder / "a.h5" + "\n" + folder / "b.h5" + " " + folder / "c.h5" + "\n");
+  return folder.Write("list", (folder / "a.h5").string() + "\n" + (folder / "b.h5").string() + " " +
+                                  (folder / "c.h5").string() + "\n");
 }
 
 LayerParameter Hdf5Of(const std::string& source, int batch, const std::string& more = "") {
@@ -59,7 +60,7 @@ std::vector<int> Labels(DataLayerRun<T>& run) {
 TEMPLATE_TEST_CASE("HDF5Data gives the rows of all files in order, and after the last one the first", "",
                    float, double) {
   if (!detail::HasHdf5()) SKIP("a build without HDF5");
-  const DataFolder folder;
+  const Folder folder;
   const std::string list = WriteFiles(folder);
   for (const std::string& where : DataPlaces()) {
     const World world(where, {.seed = 2});
@@ -73,7 +74,7 @@ TEMPLATE_TEST_CASE("HDF5Data gives the rows of all files in order, and after the
 
 TEST_CASE("HDF5Data shuffles files and rows anew for each epoch, and has each row once") {
   if (!detail::HasHdf5()) SKIP("a build without HDF5");
-  const DataFolder folder;
+  const Folder folder;
   const std::string list = WriteFiles(folder);
   const World world("host cpu");
   DataLayerRun<float> run(Hdf5Of(list, 5, "hdf5_data_param { shuffle: true }"), world.place(), 2);
@@ -104,7 +105,7 @@ TEST_CASE("HDF5Data shuffles files and rows anew for each epoch, and has each ro
 
 TEST_CASE("In steady state a pass of HDF5Data copies its batch up, and allocates nothing") {
   if (!detail::HasHdf5()) SKIP("a build without HDF5");
-  const DataFolder folder;
+  const Folder folder;
   const World world("sim stream");
   DataLayerRun<float> run(Hdf5Of(WriteFiles(folder), 3), world.place(), 2);
   const auto pass = [&] {
@@ -128,14 +129,15 @@ TEST_CASE("In steady state a pass of HDF5Data copies its batch up, and allocates
 
 TEST_CASE("HDF5Data that cannot be is an error with the file and the dataset") {
   if (!detail::HasHdf5()) SKIP("a build without HDF5");
-  const DataFolder folder;
+  const Folder folder;
   const World world("host cpu");
   const std::string list = WriteFiles(folder);
   const auto fails = [&](const LayerParameter& param, const std::vector<std::string>& parts) {
     CheckFails([&] { DataLayerRun<float>(param, world.place(), 2).Forward(); }, parts);
   };
   const auto fails_with = [&](const std::string& file, const std::vector<std::string>& parts) {
-    fails(Hdf5Of(folder.Write("other", folder / "a.h5" + "\n" + folder / file), 2), parts);
+    fails(Hdf5Of(folder.Write("other", (folder / "a.h5").string() + "\n" + (folder / file).string()), 2),
+          parts);
   };
   fails(Hdf5Of(folder / "none", 2), {"layer 'in' (HDF5Data)", folder / "none", "list of HDF5 files"});
   fails(Hdf5Of(folder.Write("empty", " \n"), 2), {folder / "empty", "lists no file"});
@@ -169,9 +171,9 @@ TEST_CASE("HDF5Data that cannot be is an error with the file and the dataset") {
 
 TEST_CASE("HDF5Output writes what HDF5Data reads, once") {
   if (!detail::HasHdf5()) SKIP("a build without HDF5");
-  const DataFolder folder;
-  const LayerParameter param =
-      ParamOf("name: 'out' type: 'HDF5Output' hdf5_output_param { file_name: '" + folder / "out.h5" + "' }");
+  const Folder folder;
+  const LayerParameter param = ParamOf("name: 'out' type: 'HDF5Output' hdf5_output_param { file_name: '" +
+                                       (folder / "out.h5").string() + "' }");
   for (const std::string& where : DataPlaces()) {
     const World world(where);
     Blob<float> data({3, 2}, world.device());

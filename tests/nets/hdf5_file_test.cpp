@@ -22,7 +22,7 @@ std::vector<T> ReadAll(const Hdf5File& file, const std::string& dataset) {
 
 TEST_CASE("Arrays of any shape and texts go to HDF5 and back") {
   NeedHdf5();
-  const TempFolder folder;
+  const Folder folder;
   Hdf5File out = Hdf5File::Create(folder / "a.h5");
   const std::vector<float> floats{0.1F, 2, 3, 4, 5, 6};
   const std::vector<double> doubles{0.1};
@@ -56,7 +56,7 @@ TEST_CASE("Arrays of any shape and texts go to HDF5 and back") {
 
 TEST_CASE("Numbers are read as the type that is asked for") {
   NeedHdf5();
-  const TempFolder folder;
+  const Folder folder;
   Hdf5File out = Hdf5File::Create(folder / "a.h5");
   const std::vector<int> ints{-7, 8};
   const std::vector<double> doubles{0.1, 2};
@@ -71,7 +71,7 @@ TEST_CASE("Numbers are read as the type that is asked for") {
 
 TEST_CASE("What is asked for wrongly is refused with the file and the dataset") {
   NeedHdf5();
-  const TempFolder folder;
+  const Folder folder;
   Hdf5File out = Hdf5File::Create(folder / "a.h5");
   const std::vector<int> ints{-7, 8};
   out.Write("ints", {2}, ints.data());
@@ -94,7 +94,7 @@ TEST_CASE("What is asked for wrongly is refused with the file and the dataset") 
 
 TEST_CASE("A file appears at Close, and takes the place of the one that was there") {
   NeedHdf5();
-  const TempFolder folder;
+  const Folder folder;
   const std::vector<int> one{1};
   const std::vector<int> two{2};
   {
@@ -118,7 +118,7 @@ TEST_CASE("A file appears at Close, and takes the place of the one that was ther
 
 TEST_CASE("A file is known by its first bytes, also behind a block of the user's own") {
   NeedHdf5();
-  const TempFolder folder;
+  const Folder folder;
   Hdf5File::Create(folder / "a.h5").Close();
   CHECK(IsHdf5(folder / "a.h5"));
   std::ifstream in(folder / "a.h5", std::ios::binary);
@@ -134,7 +134,7 @@ TEST_CASE("A file is known by its first bytes, also behind a block of the user's
 
 TEST_CASE("A file that was cut is refused") {
   NeedHdf5();
-  const TempFolder folder;
+  const Folder folder;
   Hdf5File out = Hdf5File::Create(folder / "a.h5");
   const std::vector<int> ints(100000);
   out.Write("ints", {100000}, ints.data());

@@ -29,7 +29,7 @@ std::string WritePacked(const std::string& path, const std::string& bytes) {
 }
 
 TEST_CASE("An idx file is read plain and from gzip") {
-  const DataFolder folder;
+  const Folder folder;
   const std::string bytes = IdxOf({300, 2, 3}, 1800);
   for (const std::string& path : {folder.Write("plain", bytes), WritePacked(folder / "packed.gz", bytes)}) {
     const IdxArray read = ReadIdx(path);
@@ -40,7 +40,7 @@ TEST_CASE("An idx file is read plain and from gzip") {
 }
 
 TEST_CASE("An idx file that is not whole or of another kind is an error with its path") {
-  const DataFolder folder;
+  const Folder folder;
   const auto fails = [&](const std::string& bytes, const std::string& why) {
     CheckFails([&] { ReadIdx(folder.Write("file", bytes)); }, {folder / "file", why});
   };
@@ -58,7 +58,7 @@ TEST_CASE("An idx file that is not whole or of another kind is an error with its
 
 TEST_CASE("Images and labels become a database in their order") {
   for (const auto backend : Backends()) {
-    const DataFolder folder;
+    const Folder folder;
     const IdxFiles from{folder.Write("images", IdxOf({1201, 2, 3}, 7206)),
                         folder.Write("labels", IdxOf({1201}, 1201))};
     CHECK(ConvertIdxToDatabase(from, backend, folder / "db") == 1201);
@@ -81,7 +81,7 @@ TEST_CASE("Images and labels become a database in their order") {
 
 TEST_CASE("Images and labels become datasets of HDF5, scaled") {
   if (!detail::HasHdf5()) SKIP("a build without HDF5");
-  const DataFolder folder;
+  const Folder folder;
   const IdxFiles from{folder.Write("images", IdxOf({2, 3, 1, 2}, 12)), folder.Write("labels", IdxOf({2}, 2))};
   CHECK(ConvertIdxToHdf5(from, folder / "out.h5", 0.5F) == 2);
   const auto file = detail::Hdf5File::Open(folder / "out.h5");
@@ -93,7 +93,7 @@ TEST_CASE("Images and labels become datasets of HDF5, scaled") {
 }
 
 TEST_CASE("Images and labels that do not fit are an error, and no database is made") {
-  const DataFolder folder;
+  const Folder folder;
   const std::string images = folder.Write("images", IdxOf({2, 2, 3}, 12));
   const auto fails = [&](const IdxFiles& from, const std::vector<std::string>& parts) {
     for (const auto backend : Backends())
@@ -107,7 +107,7 @@ TEST_CASE("Images and labels that do not fit are an error, and no database is ma
 }
 
 TEST_CASE("A file becomes a datum as it is") {
-  const DataFolder folder;
+  const Folder folder;
   Datum datum;
   CHECK(ReadFileToDatum(folder.Write("file", std::string("a\0b", 3)), 4, &datum));
   CHECK(datum.data() == std::string("a\0b", 3));

@@ -23,7 +23,7 @@ std::string PngOf(int n, int channels, int height, int width) {
 }
 
 /// Images 0 to 5 of 3 x 4 x 5 in a folder "i m", and their list, with labels 10 n.
-std::string WriteImages(const DataFolder& folder) {
+std::string WriteImages(const Folder& folder) {
   std::filesystem::create_directory(folder / "i m");
   std::string list;
   for (int n = 0; n < 6; ++n) {
@@ -34,7 +34,7 @@ std::string WriteImages(const DataFolder& folder) {
   return folder.Write("list", list);
 }
 
-LayerParameter ImagesOf(const DataFolder& folder, const std::string& source, const std::string& more = "") {
+LayerParameter ImagesOf(const Folder& folder, const std::string& source, const std::string& more = "") {
   LayerParameter param = ParamOf("name: 'in' type: 'ImageData'");
   param.mutable_image_data_param()->set_source(source);
   param.mutable_image_data_param()->set_root_folder(folder / "");
@@ -44,7 +44,7 @@ LayerParameter ImagesOf(const DataFolder& folder, const std::string& source, con
 }
 
 TEST_CASE("ImageData gives the images of a list in order, in colour, and begins again") {
-  const DataFolder folder;
+  const Folder folder;
   const std::string list = WriteImages(folder);
   for (const std::string& where : DataPlaces()) {
     const World world(where);
@@ -66,7 +66,7 @@ TEST_CASE("ImageData gives the images of a list in order, in colour, and begins 
 }
 
 TEST_CASE("ImageData reads gray, and at another size") {
-  const DataFolder folder;
+  const Folder folder;
   const std::string list = WriteImages(folder);
   const World world("host cpu");
   DataLayerRun<float> run(ImagesOf(folder, list,
@@ -78,7 +78,7 @@ TEST_CASE("ImageData reads gray, and at another size") {
 }
 
 TEST_CASE("ImageData shuffles anew for each epoch, and goes on where a restored run stopped") {
-  const DataFolder folder;
+  const Folder folder;
   const LayerParameter param = ImagesOf(
       folder, WriteImages(folder),
       "image_data_param { shuffle: true rand_skip: 5 } transform_param { mirror: true crop_size: 3 }");
@@ -113,7 +113,7 @@ TEST_CASE("ImageData shuffles anew for each epoch, and goes on where a restored 
 }
 
 TEST_CASE("A Data layer decodes records in the colours that it is told") {
-  const DataFolder folder;
+  const Folder folder;
   std::vector<Datum> datums(2);
   for (int n = 0; n < 2; ++n) {
     datums[static_cast<std::size_t>(n)].set_data(PngOf(n, n == 0 ? 1 : 3, 4, 5));
@@ -141,7 +141,7 @@ TEST_CASE("A Data layer decodes records in the colours that it is told") {
 }
 
 TEST_CASE("An image becomes a datum, and an encoded datum its image") {
-  const DataFolder folder;
+  const Folder folder;
   const std::string file = folder.Write("image.png", PngOf(1, 3, 4, 5));
   Datum plain;
   CHECK(ReadImageToDatum(file, 6, &plain));
@@ -169,7 +169,7 @@ TEST_CASE("An image becomes a datum, and an encoded datum its image") {
 }
 
 TEST_CASE("ImageData that cannot be is an error with the file or the line") {
-  const DataFolder folder;
+  const Folder folder;
   const World world("host cpu");
   const std::string list = WriteImages(folder);
   const auto fails = [&](const LayerParameter& param, const std::vector<std::string>& parts) {
@@ -180,7 +180,7 @@ TEST_CASE("ImageData that cannot be is an error with the file or the line") {
   };
   fails(ImagesOf(folder, folder / "none"), {"layer 'in' (ImageData)", folder / "none", "list of images"});
   fails_with("", {folder / "other", "no line"});
-  fails_with("i m/0.png 1\nimage.png\n", {folder / "other" + ":2", "'image.png'", "label"});
+  fails_with("i m/0.png 1\nimage.png\n", {(folder / "other").string() + ":2", "'image.png'", "label"});
   fails_with("i m/0.png x1\n", {":1", "label"});
   fails_with("i m/0.png 1.5\n", {":1", "label"});
   fails_with("i m/none.png 1\n", {"i m/none.png", "no such file"});

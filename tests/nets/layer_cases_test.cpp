@@ -23,8 +23,8 @@ std::vector<std::string> Cases() {
 }
 
 /// Equal within `tolerance` of the largest value; infinities and not-a-numbers in the same places.
-void CheckNear(const std::vector<double>& values, const Json& expected, double tolerance, const char* what,
-               std::size_t index) {
+void CheckNearCaffe(const std::vector<double>& values, const Json& expected, double tolerance,
+                    const char* what, std::size_t index) {
   INFO(what << ' ' << index);
   REQUIRE(values.size() == expected.size());
   double largest = 0;
@@ -60,21 +60,21 @@ void CheckCase(const Json& layer_case, const Place& place) {
   for (std::size_t i = 0; i < tops.size(); ++i) {
     CHECK(std::vector<std::int64_t>(tops[i]->shape().begin(), tops[i]->shape().end()) ==
           layer_case["tops"][i]["shape"].get<std::vector<std::int64_t>>());
-    CheckNear(DataOf(*tops[i]), expected["tops"][i], tolerance, "top", i);
+    CheckNearCaffe(DataOf(*tops[i]), expected["tops"][i], tolerance, "top", i);
   }
   const auto& params = run.layer().blobs();
   if (expected.contains("params_after_forward"))
     for (std::size_t i = 0; i < params.size(); ++i)
-      CheckNear(DataOf(*params[i]), expected["params_after_forward"][i], tolerance, "parameter", i);
+      CheckNearCaffe(DataOf(*params[i]), expected["params_after_forward"][i], tolerance, "parameter", i);
   if (!layer_case["backward"].get<bool>()) return;
 
   run.Backward();
   for (std::size_t i = 0; i < run.bottoms().size(); ++i)
     if (!expected["bottom_diffs"][i].is_null())
-      CheckNear(DiffOf(*run.bottoms()[i]), expected["bottom_diffs"][i], tolerance, "bottom diff", i);
+      CheckNearCaffe(DiffOf(*run.bottoms()[i]), expected["bottom_diffs"][i], tolerance, "bottom diff", i);
   for (std::size_t i = 0; i < params.size(); ++i)
     if (!expected["param_diffs"][i].is_null())
-      CheckNear(DiffOf(*params[i]), expected["param_diffs"][i], tolerance, "parameter diff", i);
+      CheckNearCaffe(DiffOf(*params[i]), expected["param_diffs"][i], tolerance, "parameter diff", i);
 }
 
 TEMPLATE_TEST_CASE("Each layer computes what Caffe does", "[cases]", float, double) {

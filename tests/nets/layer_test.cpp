@@ -102,8 +102,8 @@ REGISTER_LAYER_CLASS(TestNothing);
 namespace {
 
 /// A layer of a text, with bottoms 1, 2, 3, 4.
-struct Run {
-  explicit Run(const std::string& text, const Place& place, int bottoms = 1, int tops = 1)
+struct LoneLayer {
+  explicit LoneLayer(const std::string& text, const Place& place, int bottoms = 1, int tops = 1)
       : layer(LayerRegistry<float>::CreateLayer(LayerOf(text), place)) {
     for (int i = 0; i < bottoms + tops; ++i) {
       owned.push_back(std::make_unique<Blob<float>>(place.device()));
@@ -127,7 +127,7 @@ TEST_CASE("A user's layer runs at every place, with functions for the CPU alone 
           "[layer]") {
   const auto type = GENERATE(as<std::string>(), "TestCpu", "TestPlace", "TestGpu");
   const World world(GENERATE(from_range(Places())));
-  Run run("name: 'mine' type: '" + type + "'", world.place());
+  LoneLayer run("name: 'mine' type: '" + type + "'", world.place());
   run.SetUp();
   for (int pass = 0; pass < 2; ++pass) {
     // The bottom is where the layer in front of this one leaves it.
@@ -142,7 +142,7 @@ TEST_CASE("A user's layer runs at every place, with functions for the CPU alone 
 
 TEST_CASE("A layer at the CPU does not call the functions for GPUs, and one on a stream does", "[layer]") {
   const World world(GENERATE(from_range(Places())));
-  Run run("type: 'TestGpu'", world.place());
+  LoneLayer run("type: 'TestGpu'", world.place());
   run.SetUp();
   run.layer->Forward(run.bottom, run.top);
   CHECK(dynamic_cast<TestGpuLayer<float>&>(*run.layer).gpu_calls ==
@@ -151,7 +151,7 @@ TEST_CASE("A layer at the CPU does not call the functions for GPUs, and one on a
 
 TEST_CASE("A layer that overrides no function says so", "[layer]") {
   const World world(GENERATE(from_range(Places())));
-  Run run("name: 'mine' type: 'TestNothing'", world.place());
+  LoneLayer run("name: 'mine' type: 'TestNothing'", world.place());
   run.SetUp();
   CHECK_THROWS_MATCHES(run.layer->Forward(run.bottom, run.top), NetError,
                        MessageMatches(ContainsSubstring("layer 'mine' (TestNothing)") &&
@@ -163,7 +163,7 @@ TEST_CASE("A layer that overrides no function says so", "[layer]") {
 
 TEST_CASE("Forward returns the tops' elements times their loss weights", "[layer]") {
   const World world(GENERATE(from_range(Places())));
-  Run run("type: 'TestCpu' loss_weight: 0.5 loss_weight: 0", world.place(), 1, 2);
+  LoneLayer run("type: 'TestCpu' loss_weight: 0.5 loss_weight: 0", world.place(), 1, 2);
   run.SetUp();
   CHECK(run.layer->loss(0) == 0.5F);
   CHECK(run.layer->loss(1) == 0);
@@ -179,7 +179,7 @@ TEST_CASE("Forward returns the tops' elements times their loss weights", "[layer
 
 TEST_CASE("A top keeps its loss weight through smaller shapes", "[layer]") {
   const World world(GENERATE(from_range(Places())));
-  Run run("type: 'TestCpu' loss_weight: 0.5", world.place());
+  LoneLayer run("type: 'TestCpu' loss_weight: 0.5", world.place());
   run.SetUp();
   const auto loss_of = [&run](const std::vector<double>& values) {
     run.bottom[0]->Reshape({static_cast<std::int64_t>(values.size())});
@@ -210,7 +210,7 @@ TEST_CASE("A layer that reads its bottom after it has written its top refuses to
     const std::string type = text.substr(7, text.find('\'', 7) - 7);
     const bool reads_two = type == "Concat" || type == "Eltwise" || type == "BatchReindex" ||
                            type == "Filter" || type == "EuclideanLoss";
-    Run run(text, world.place(), reads_two ? 2 : 1, type == "Slice" ? 2 : 1);
+    LoneLayer run(text, world.place(), reads_two ? 2 : 1, type == "Slice" ? 2 : 1);
     run.top[0] = run.bottom[0];
     CHECK_THROWS_MATCHES(run.SetUp(), NetError,
                          MessageMatches(ContainsSubstring(type) && ContainsSubstring("top 0 is bottom 0")));
@@ -220,7 +220,7 @@ TEST_CASE("A layer that reads its bottom after it has written its top refuses to
 
 TEST_CASE("A layer takes as many loss weights as it has tops, or none", "[layer]") {
   const World world("host cpu");
-  Run run("name: 'mine' type: 'TestCpu' loss_weight: 1 loss_weight: 1", world.place());
+  LoneLayer run("name: 'mine' type: 'TestCpu' loss_weight: 1 loss_weight: 1", world.place());
   CHECK_THROWS_MATCHES(
       run.SetUp(), NetError,
       MessageMatches(ContainsSubstring("'mine'") && ContainsSubstring("2 loss_weight for 1 top blobs")));
@@ -228,26 +228,26 @@ TEST_CASE("A layer takes as many loss weights as it has tops, or none", "[layer]
 
 TEST_CASE("An error about the number of blobs says how many there are and how many there may be", "[layer]") {
   const World world("host cpu");
-  Run two("type: 'TestCpu'", world.place(), 2);
+  LoneLayer two("type: 'TestCpu'", world.place(), 2);
   CHECK_THROWS_MATCHES(two.SetUp(), NetError,
                        MessageMatches(ContainsSubstring("2 bottom blobs; it takes 1")));
-  Run none("type: 'TestCpu'", world.place(), 1, 0);
+  LoneLayer none("type: 'TestCpu'", world.place(), 1, 0);
   CHECK_THROWS_MATCHES(none.SetUp(), NetError,
                        MessageMatches(ContainsSubstring("0 top blobs; it takes 1 to 2")));
-  Run three("type: 'TestCpu'", world.place(), 1, 3);
+  LoneLayer three("type: 'TestCpu'", world.place(), 1, 3);
   CHECK_THROWS_MATCHES(three.SetUp(), NetError,
                        MessageMatches(ContainsSubstring("3 top blobs; it takes 1 to 2")));
-  Run unequal("type: 'TestNothing'", world.place(), 2, 1);
+  LoneLayer unequal("type: 'TestNothing'", world.place(), 2, 1);
   CHECK_THROWS_MATCHES(unequal.SetUp(), NetError,
                        MessageMatches(ContainsSubstring("2 bottom blobs and 1 top")));
-  Run least("type: 'Eltwise'", world.place(), 1, 1);
+  LoneLayer least("type: 'Eltwise'", world.place(), 1, 1);
   CHECK_THROWS_MATCHES(least.SetUp(), NetError,
                        MessageMatches(ContainsSubstring("1 bottom blobs; it takes 2 or more")));
 }
 
 TEST_CASE("A parameter has no gradient until someone wants it, and those before it then do", "[layer]") {
   const World world("host cpu");
-  const Run run("type: 'TestNothing'", world.place());
+  const LoneLayer run("type: 'TestNothing'", world.place());
   CHECK_FALSE(run.layer->param_propagate_down(0));
   run.layer->set_param_propagate_down(2, false);
   CHECK(run.layer->param_propagate_down(0));
@@ -260,7 +260,7 @@ TEST_CASE("A parameter has no gradient until someone wants it, and those before 
 TEST_CASE("A layer's message has its parameter and its blobs as they are, and makes the same layer",
           "[layer]") {
   const World world(GENERATE(from_range(Places())));
-  Run run("name: 'mine' type: 'TestNothing' blobs { shape { dim: 2 } data: 1 data: 1 }", world.place());
+  LoneLayer run("name: 'mine' type: 'TestNothing' blobs { shape { dim: 2 } data: 1 data: 1 }", world.place());
   CHECK(run.layer->layer_param().blobs_size() == 0);
   run.SetUp();
   Set(world.place(), 6, *run.layer->blobs()[0]);
@@ -283,7 +283,7 @@ TEST_CASE("A layer's message has its parameter and its blobs as they are, and ma
 
 TEST_CASE("Each pass forward has random numbers of its own", "[layer]") {
   const World world("host cpu");
-  Run run("type: 'TestCpu'", world.place());
+  LoneLayer run("type: 'TestCpu'", world.place());
   run.SetUp();
   run.layer->set_random_key({1, 2, 3});
   run.layer->Forward(run.bottom, run.top);

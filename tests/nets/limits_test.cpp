@@ -52,7 +52,7 @@ TEST_CASE("a message of 2 GiB is not written, and the error names the way out") 
   CHECK_THROWS_MATCHES(WriteProtoToBinaryFile(net, folder / "net"), NetError,
                        MessageMatches(ContainsSubstring("protobuf writes 2147483647 at most") &&
                                       ContainsSubstring("Net::ToHDF5")));
-  CHECK(folder.files() == 0);
+  CHECK(folder.Files().size() == 0);
 }
 
 TEST_CASE("a text with messages in more than a hundred others is refused with the place") {

@@ -9,6 +9,7 @@
 
 #include "ferry/nets/proto_io.hpp"
 #include "ferry/statistics_device.hpp"
+#include "tests/folder.hpp"
 #include "tests/nets/layer_run.hpp"
 
 namespace ferry::nets_test {
@@ -163,7 +164,8 @@ TEST_CASE("InfogainLoss has Softmax's values as its second top") {
 }
 
 TEST_CASE("InfogainLoss reads H from a file") {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / "ferry_infogain.binaryproto";
+  const ferry::testing::Folder folder;
+  const std::string file = folder / "infogain.binaryproto";
   const Given gain = Reals({1, 1, 3, 3}, 51);
   BlobProto message;
   for (const std::int64_t dim : gain.shape) message.mutable_shape()->add_dim(dim);
@@ -173,7 +175,7 @@ TEST_CASE("InfogainLoss reads H from a file") {
   for (const std::string& where : Places()) {
     INFO(where);
     const World world(where);
-    Run read(world, LayerText("InfogainLoss", "infogain_loss_param { source: '" + file.string() + "' }"),
+    Run read(world, LayerText("InfogainLoss", "infogain_loss_param { source: '" + file + "' }"),
              {bottoms[0], bottoms[1]});
     Run bottom(world, LayerText("InfogainLoss"), bottoms);
     CHECK(read.Forward() == bottom.Forward());
@@ -181,7 +183,6 @@ TEST_CASE("InfogainLoss reads H from a file") {
     bottom.Backward();
     CHECK(DiffOf(*read.bottom[0]) == DiffOf(*bottom.bottom[0]));
   }
-  std::filesystem::remove(file);
   const World world("host cpu");
   CHECK_THROWS_MATCHES(Run(world, LayerText("InfogainLoss"), {bottoms[0], bottoms[1]}), NetError,
                        MessageMatches(ContainsSubstring("source")));

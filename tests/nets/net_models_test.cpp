@@ -77,7 +77,7 @@ TEST_CASE("A model's net gives the same when its activations are shared, and fro
   NeedHdf5();
   const std::filesystem::path folder = FERRY_CAFFE_DATA;
   if (!std::filesystem::exists(folder / "mtcnn_det1.caffemodel")) SKIP("no " << folder.string());
-  const TempFolder temp;
+  const Folder temp;
   Net<float> net(folder / "mtcnn_det1.prototxt", TEST);
   net.CopyTrainedLayersFrom(folder / "mtcnn_det1.caffemodel");
   FillByPattern(*net.input_blobs()[0]);

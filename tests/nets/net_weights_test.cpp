@@ -53,7 +53,7 @@ std::span<const std::pair<const char*, Way>> Ways() {
 }
 
 TEST_CASE("Weights go from a net to another by way of a message, a binary file and HDF5") {
-  const TempFolder folder;
+  const Folder folder;
   for (const auto& [name, each] : Ways()) {
     const auto& way = each;  // a name that lambdas may capture
     INFO(name);
@@ -67,7 +67,7 @@ TEST_CASE("Weights go from a net to another by way of a message, a binary file a
 }
 
 TEST_CASE("Layers that the net has not are ignored, and the log says so") {
-  const TempFolder folder;
+  const Folder folder;
   for (const auto& [name, each] : Ways()) {
     const auto& way = each;  // a name that lambdas may capture
     INFO(name);
@@ -81,7 +81,7 @@ TEST_CASE("Layers that the net has not are ignored, and the log says so") {
 }
 
 TEST_CASE("Weights of another shape are refused with both shapes, and then none is copied") {
-  const TempFolder folder;
+  const Folder folder;
   for (const auto& [name, each] : Ways()) {
     const auto& way = each;  // a name that lambdas may capture
     INFO(name);
@@ -98,7 +98,7 @@ TEST_CASE("Weights of another shape are refused with both shapes, and then none 
 }
 
 TEST_CASE("Another number of parameters is refused, and then none is copied") {
-  const TempFolder folder;
+  const Folder folder;
   for (const auto& [name, each] : Ways()) {
     const auto& way = each;  // a name that lambdas may capture
     INFO(name);
@@ -171,7 +171,7 @@ const std::string kShared = Input("x", "4 3") + Product("a", "x", 3, "param { na
 
 TEST_CASE("HDF5 has data/<layer>/<number>, a shared parameter once, and diff/ where it is asked for") {
   NeedHdf5();
-  const TempFolder folder;
+  const Folder folder;
   Net<float> net(NetOf(kShared));
   net.params()[0]->mutable_cpu_diff()[1] = 3;
   net.ToHDF5(folder / "plain.h5");
@@ -191,7 +191,7 @@ TEST_CASE("HDF5 has data/<layer>/<number>, a shared parameter once, and diff/ wh
 
 TEST_CASE("A file of HDF5 may lack what is shared, and nothing else") {
   NeedHdf5();
-  const TempFolder folder;
+  const Folder folder;
   const Net<double> from(NetOf(kShared));
   from.ToHDF5(folder / "net.h5");
   Net<double> same(NetOf(kShared));
@@ -208,7 +208,7 @@ TEST_CASE("A file of HDF5 may lack what is shared, and nothing else") {
 
 TEST_CASE("A net of floats reads the HDF5 of one of doubles") {
   NeedHdf5();
-  const TempFolder folder;
+  const Folder folder;
   const Net<double> from(NetOf(kText));
   from.ToHDF5(folder / "net.h5");
   Net<float> to(NetOf(kText));
@@ -219,7 +219,7 @@ TEST_CASE("A net of floats reads the HDF5 of one of doubles") {
 
 TEST_CASE("A file that is no net is refused by its name") {
   NeedHdf5();
-  const TempFolder folder;
+  const Folder folder;
   Net<double> net(NetOf(kText));
   CHECK_THAT(ErrorOf([&] { net.CopyTrainedLayersFrom(folder / "none"); }), ContainsSubstring("none"));
   std::ofstream(folder / "text") << "no weights at all";

@@ -16,12 +16,14 @@
 #include "ferry/log.hpp"
 #include "ferry/nets/layer_registry.hpp"
 #include "ferry/nets/net.hpp"
+#include "tests/folder.hpp"
 #include "tests/nets/fills.hpp"
 #include "tests/unit/kernels_world.hpp"
 
 /// What tests of nets share.
 namespace ferry::nets_test {
 
+using ferry::testing::Folder;
 using ferry::testing::World;
 
 /// The NetParameter of a text.
@@ -132,22 +134,5 @@ class LogLines {
 inline void NeedHdf5() {
   if (!detail::HasHdf5()) SKIP("this build has no HDF5");
 }
-
-/// A folder of its own, gone at the end.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string path = (std::filesystem::temp_directory_path() / "ferry_nets_XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) throw std::runtime_error(path);
-    path_ = path;
-  }
-  ~TempFolder() { std::filesystem::remove_all(path_); }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace ferry::nets_test

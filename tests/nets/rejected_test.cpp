@@ -60,11 +60,13 @@ class Rejected {
   void FillBottoms() {
     for (std::size_t i = 0; i < bottom_.size(); ++i) {
       const std::string number = std::to_string(i);
-      Json fill{{"kind", "zero"}};
-      if (entry_.contains("bottom_values") && entry_["bottom_values"].contains(number))
-        fill = {{"kind", "values"}, {"values", entry_["bottom_values"][number]}};
-      else if (i > 0)
-        fill = {{"kind", "values"}, {"values", {1, 0}}};
+      Json fill;
+      fill["kind"] = i > 0 ? "values" : "zero";
+      if (i > 0) fill["values"] = std::vector<int>{1, 0};
+      if (entry_.contains("bottom_values") && entry_["bottom_values"].contains(number)) {
+        fill["kind"] = "values";
+        fill["values"] = entry_["bottom_values"][number];
+      }
       SetData(*bottom_[i], Values(fill, bottom_[i]->count()));
     }
   }

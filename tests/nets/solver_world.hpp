@@ -17,10 +17,13 @@
 #include "ferry/nets/proto_io.hpp"
 #include "ferry/nets/sgd_solvers.hpp"
 #include "ferry/nets/solver_registry.hpp"
+#include "tests/folder.hpp"
 #include "tests/unit/kernels_world.hpp"
 
 /// Solvers of a small net, for tests.
 namespace ferry::nets_test {
+
+using ferry::testing::Folder;
 
 /// The message of a text, where the last one of a field counts.
 inline SolverParameter SolverOf(const std::string& text) {
@@ -101,33 +104,5 @@ std::shared_ptr<std::vector<std::uint64_t>> PassesOf(Net<T>& net) {
   });
   return passes;
 }
-
-/// A folder of its own, which goes at the end.
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / "ferry-solver-XXXXXX") {
-    std::string name = path_.string();
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::filesystem::path operator/(const std::string& file) const { return path_ / file; }
-  /// The names of its files, sorted.
-  std::vector<std::string> Files() const {
-    std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::directory_iterator(path_))
-      files.push_back(entry.path().filename().string());
-    std::sort(files.begin(), files.end());
-    return files;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace ferry::nets_test

@@ -119,7 +119,7 @@ TEST_CASE("a message that is written as text is read as the same") {
   read.set_force_backward(true);
   ReadProtoFromTextFileOrDie(folder / "net", &read);
   CHECK(read.SerializeAsString() == net.SerializeAsString());
-  CHECK(folder.files() == 1);
+  CHECK(folder.Files().size() == 1);
 
   blob->set_data(0, std::numeric_limits<float>::quiet_NaN());
   WriteProtoToTextFile(net, folder / "net");
@@ -149,7 +149,7 @@ TEST_CASE("a message without a required field is not written, and the file stays
   CHECK_THROWS_MATCHES(WriteProtoToTextFile(net, folder / "net"), NetError, missing);
   CHECK_THROWS_MATCHES(WriteProtoToBinaryFile(net, folder / "net"), NetError, missing);
   CHECK(Bytes(folder / "net") == "before");
-  CHECK(folder.files() == 1);
+  CHECK(folder.Files().size() == 1);
 }
 
 TEST_CASE("a solver's text is read with its type and its prefix brought up to date") {

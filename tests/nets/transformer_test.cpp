@@ -88,7 +88,7 @@ std::vector<T> Transformed(const From& from, const TransformationParameter& para
 }
 
 TEMPLATE_TEST_CASE("A transformation is Caffe's, element by element", "", float, double) {
-  const DataFolder folder;
+  const Folder folder;
   Blob<TestType> mean({1, 3, 7, 9}, GetDevice("host"));
   for (int i = 0; i < 189; ++i) mean.mutable_cpu_data()[i] = TestType(0.7) * static_cast<TestType>(i % 50);
   BlobProto message;
@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("A transformation is Caffe's, element by element", "", float,
                                  "crop_size: 7", "crop_size: 3 mirror: true scale: 3"})
     for (const std::string& which : {std::string(), std::string("mean_value: 104.3"),
                                      std::string("mean_value: 1 mean_value: 2.5 mean_value: -3"),
-                                     "mean_file: '" + folder / "mean" + "'"}) {
+                                     "mean_file: '" + (folder / "mean").string() + "'"}) {
       TransformationParameter param = TransformOf(base);
       param.MergeFrom(TransformOf(which));
       const auto& with = param.has_mean_file() ? means : std::vector<TestType>{};
@@ -155,7 +155,7 @@ TEST_CASE("A shuffled order has each item once, and is another one for each epoc
 }
 
 TEST_CASE("A transformation that cannot be is an error that says what there is and what is allowed") {
-  const DataFolder folder;
+  const Folder folder;
   const auto fails = [](const Datum& datum, const std::string& text, const std::vector<std::string>& parts) {
     CheckFails([&] { Transformed<float>(datum, TransformOf(text), TRAIN, 0); }, parts);
   };
@@ -163,17 +163,19 @@ TEST_CASE("A transformation that cannot be is an error that says what there is a
   fails(datum, "crop_size: 5", {"item", "2 x 4 x 5", "crop_size of 5"});
   fails(datum, "mean_value: 1 mean_value: 2 mean_value: 3", {"2 channels", "3 of mean_value", "say one"});
   fails(datum, "mean_value: 1 mean_file: 'm'", {"mean_file 'm' and mean_value", "one of them"});
-  fails(datum, "mean_file: '" + folder / "none" + "'", {"mean_file", folder / "none"});
+  fails(datum, "mean_file: '" + (folder / "none").string() + "'", {"mean_file", folder / "none"});
   fails(datum, "mean_file: '" + folder.Write("bad", "no blob") + "'", {"mean_file", folder / "bad"});
   Blob<float> mean({1, 2, 5, 4}, GetDevice("host"));
   BlobProto message;
   mean.ToProto(&message);
   WriteBlobProto(folder / "mean", message);
-  fails(datum, "mean_file: '" + folder / "mean" + "'", {"2 x 4 x 5", "2 x 5 x 4", folder / "mean"});
+  fails(datum, "mean_file: '" + (folder / "mean").string() + "'",
+        {"2 x 4 x 5", "2 x 5 x 4", folder / "mean"});
   mean.Reshape({1, 1, 2, 5, 4});
   mean.ToProto(&message);
   WriteBlobProto(folder / "mean5", message);
-  fails(datum, "mean_file: '" + folder / "mean5" + "'", {"1 1 2 5 4", "1 x channels x height x width"});
+  fails(datum, "mean_file: '" + (folder / "mean5").string() + "'",
+        {"1 1 2 5 4", "1 x channels x height x width"});
 
   Datum wrong = datum;
   wrong.mutable_data()->pop_back();

@@ -60,9 +60,9 @@ constexpr Backend kAbsent[] = {
 };
 
 #ifdef NDEBUG
-constexpr bool kDebug = false;
+constexpr bool kWithChecks = false;
 #else
-constexpr bool kDebug = true;
+constexpr bool kWithChecks = true;
 #endif
 
 template <class Adaptor>
@@ -202,7 +202,7 @@ TEST_CASE("A chosen device counts, is pooled where its backend asks for it, and 
   for (const char* name : {"gpu", "host"}) {
     const auto device = detail::MakeDevice(name, kPresent);
     CHECK(Has<StatisticsDevice>(*device));
-    CHECK(Has<CheckedDevice>(*device) == kDebug);
+    CHECK(Has<CheckedDevice>(*device) == kWithChecks);
     CHECK(Has<PooledDevice>(*device) == (std::string(name) == "gpu"));
   }
 }
@@ -222,7 +222,7 @@ TEST_CASE("A backend describes its devices as it makes them") {
 }
 
 TEST_CASE("What a chosen device refuses, it does not count") {
-  if (!kDebug) SKIP("nothing is refused");
+  if (!kWithChecks) SKIP("nothing is refused");
   SetLogSink([](LogLevel, std::string_view) {});
   const auto device = detail::MakeDevice("host", kPresent);
   const StreamHandle main = device->properties().main_stream;

@@ -10,7 +10,7 @@ namespace {
 
 enum class Where { kNowhere, kCpu, kGpu, kBoth };
 
-void Place(Blob<float>& blob, Where where, float first) {
+void FillAt(Blob<float>& blob, Where where, float first) {
   if (where == Where::kNowhere) return;
   Fill(blob, first);
   if (where == Where::kGpu) blob.mutable_gpu_data();
@@ -23,8 +23,8 @@ TEST_CASE("CopyFrom copies wherever the bytes of source and destination are") {
   const auto destination_at = GENERATE(Where::kNowhere, Where::kCpu, Where::kGpu, Where::kBoth);
   const int old_count = GENERATE(4, 2, 9);
   Blob<float> source({2, 2}, world.device()), destination({old_count}, world.device());
-  Place(source, source_at, 1);
-  Place(destination, destination_at, 50);
+  FillAt(source, source_at, 1);
+  FillAt(destination, destination_at, 50);
   FillDiff(destination, 20.f);
   destination.CopyFrom(source, false, true);
   CHECK(destination.shape() == Shape{2, 2});
@@ -154,7 +154,7 @@ TEST_CASE("CopyFrom into a part of shared storage leaves the other part alone") 
   Fill(whole);
   part.ShareData(whole);
   part.Reshape({2});
-  Place(source, source_at, 8);
+  FillAt(source, source_at, 8);
   part.CopyFrom(source);
   CHECK(whole.data()->size() == 4 * sizeof(float));
   const bool zeros = source_at == Where::kNowhere;

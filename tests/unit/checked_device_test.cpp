@@ -12,14 +12,13 @@
 #include "tests/unit/probe_device.hpp"
 
 using namespace ferry;
+using ferry::testing::kMain;
 using ferry::testing::ProbeDevice;
 using enum MemoryKind;
 using enum CopyKind;
 using Lines = std::vector<std::string>;
 
 namespace {
-
-constexpr StreamHandle kMain{1};
 
 /// A checked device over a probe, and the errors that it logs.
 struct Checked {

@@ -18,9 +18,9 @@ namespace {
 using sim::SimRuntime;
 using SimCurrent = gpu::CurrentDeviceBy<SimRuntime>;
 
-struct Thing {};
-std::weak_ptr<Thing> Keep(const Stream& on) {
-  return gpu::PerStream<Thing>(on, [] { return std::make_shared<Thing>(); });
+struct OfStream {};
+std::weak_ptr<OfStream> KeepOfStream(const Stream& on) {
+  return gpu::PerStream<OfStream>(on, [] { return std::make_shared<OfStream>(); });
 }
 
 /// The first device of a new machine, in a pool.
@@ -39,12 +39,12 @@ TEST_CASE("a stream that was given back comes again, with what was kept for it")
   const auto device = PooledSim();
   std::optional<Stream> stream(*device);
   const StreamHandle handle = stream->handle();
-  const auto thing = Keep(*stream).lock();
+  const auto thing = KeepOfStream(*stream).lock();
   const Stream other(*device);
   CHECK(other.handle() != handle);
   stream.emplace(*device);
   CHECK(stream->handle() == handle);
-  CHECK(Keep(*stream).lock() == thing);
+  CHECK(KeepOfStream(*stream).lock() == thing);
 }
 
 TEST_CASE("a stream with work comes again when the work is done, so that the new one follows no old work") {
@@ -72,8 +72,8 @@ TEST_CASE("of the idle streams the one that was given back first comes first") {
 TEST_CASE("no more streams are kept than the most; the others go, and what was kept for them") {
   const auto device = PooledSim();
   auto streams = Streams(*device, gpu::StreamPoolDevice::kMostKept + 5);
-  std::vector<std::weak_ptr<Thing>> things;
-  for (const Stream& stream : streams) things.push_back(Keep(stream));
+  std::vector<std::weak_ptr<OfStream>> things;
+  for (const Stream& stream : streams) things.push_back(KeepOfStream(stream));
   streams.clear();
   CHECK(std::count_if(things.begin(), things.end(), [](const auto& thing) { return thing.expired(); }) == 5);
   CHECK(sim::Inspect().leaks.size() == gpu::StreamPoolDevice::kMostKept);
@@ -82,7 +82,7 @@ TEST_CASE("no more streams are kept than the most; the others go, and what was k
 TEST_CASE("a stream under capture is destroyed") {
   const auto device = PooledSim();
   std::optional<Stream> stream(*device);
-  const auto thing = Keep(*stream);
+  const auto thing = KeepOfStream(*stream);
   sim::BeginCapture(*stream);
   stream.reset();
   CHECK(thing.expired());
@@ -96,14 +96,14 @@ TEST_CASE("a device that has failed keeps no stream, and gives none out") {
   sim::Launch(*stream, {}, [] { throw 1; });
   sim::Drain();
   CHECK_THROWS_AS(Stream(*device), DeviceError);
-  const auto thing = Keep(*stream);
+  const auto thing = KeepOfStream(*stream);
   stream.reset();
   CHECK(thing.expired());
 }
 
 TEST_CASE("the pool's streams go with the device, and all that was kept, and no last error stays") {
   auto device = PooledSim();
-  const auto of_main = Keep(Stream::Main(*device)), of_stream = Keep(Stream(*device));
+  const auto of_main = KeepOfStream(Stream::Main(*device)), of_stream = KeepOfStream(Stream(*device));
   CHECK_FALSE(of_stream.expired());
   device.reset();
   CHECK(of_stream.expired());

@@ -13,7 +13,7 @@ using enum MemoryKind;
 
 namespace {
 
-constexpr StreamHandle kMain{1};
+constexpr StreamHandle kMainStream{1};
 
 std::size_t ResidentBytes() {
   std::size_t mapped = 0, resident = 0;
@@ -31,15 +31,15 @@ TEST_CASE("The host is one unified memory, and says what machine it is") {
   CHECK(properties.launch == nullptr);
   CHECK_FALSE(properties.name.empty());
   CHECK(properties.memory > ResidentBytes());
-  CHECK(properties.main_stream == kMain);
+  CHECK(properties.main_stream == kMainStream);
 }
 
 TEST_CASE("Host memory is aligned to 64 bytes") {
   host::HostDevice device;
   for (const std::size_t bytes : {1U, 63U, 64U, 1000U, 1U << 20}) {
-    void* const block = device.Allocate(kManaged, bytes, kMain);
+    void* const block = device.Allocate(kManaged, bytes, kMainStream);
     CHECK(reinterpret_cast<std::uintptr_t>(block) % 64 == 0);
-    device.Deallocate(kManaged, block, bytes, kMain);
+    device.Deallocate(kManaged, block, bytes, kMainStream);
   }
 }
 
@@ -47,15 +47,15 @@ TEST_CASE("A large host block takes no memory before it is written") {
   constexpr std::size_t kLarge = std::size_t{256} << 20;
   host::HostDevice device;
   const std::size_t before = ResidentBytes();
-  void* const block = device.Allocate(kManaged, kLarge, kMain);
+  void* const block = device.Allocate(kManaged, kLarge, kMainStream);
   CHECK(ResidentBytes() < before + kLarge / 4);
-  device.Deallocate(kManaged, block, kLarge, kMain);
+  device.Deallocate(kManaged, block, kLarge, kMainStream);
 }
 
 TEST_CASE("What is queued on the host is done when the call returns") {
   host::HostDevice device;
   char source[] = "done", target[] = "----";
-  device.Copy(CopyKind::kDeviceToDevice, target, source, 4, kMain);
+  device.Copy(CopyKind::kDeviceToDevice, target, source, 4, kMainStream);
   CHECK(std::strcmp(target, "done") == 0);
   device.Fill(target, std::byte{'x'}, 2, device.CreateStream());
   CHECK(std::strcmp(target, "xxne") == 0);

@@ -2,7 +2,6 @@
 // Loops of the user's own, over operands.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <numeric>
 #include <stdexcept>
 
 #include "ferry/blob.hpp"
@@ -15,12 +14,6 @@ namespace {
 
 using Catch::Matchers::Message;
 
-std::vector<int> Counted(std::int64_t n) {
-  std::vector<int> values(static_cast<std::size_t>(n));
-  std::iota(values.begin(), values.end(), 0);
-  return values;
-}
-
 struct AddAll {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, const int* a, const int* b, int* sum) const {
     sum[i] = a[i] + b[i];
@@ -29,7 +22,7 @@ struct AddAll {
 
 TEST_CASE("A loop of one dim gives its body pointers, const for what it reads", "[kernels]") {
   const World world(Everywhere());
-  const Array<int> a(Counted(100), world.device());
+  const Array<int> a(Indices(100), world.device());
   Blob<int> b({100}, world.device());
   Set(world.place(), 7, b);
   Array<int> sum(102, world.device());
@@ -41,7 +34,7 @@ TEST_CASE("A loop of one dim gives its body pointers, const for what it reads", 
 
 TEST_CASE("A body may be a lambda", "[kernels]") {
   const World world(Everywhere());
-  Array<int> x(Counted(100), world.device());
+  Array<int> x(Indices(100), world.device());
   const int by = 3;
   ParallelFor(
       world.place(), x.size(), ReadWrite(x), KOKKOS_LAMBDA(std::int64_t i, int* y) { y[i] *= by; });
@@ -141,7 +134,7 @@ struct Diagonal {
 TEST_CASE("An operand with said dims may have others than the loop", "[kernels]") {
   const World world(Everywhere());
   Array<int> x(12, world.device()), square(9, world.device());
-  ParallelFor(world.place(), {3, 4}, Read(Array<int>(Counted(4), world.device()), {4}), Overwrite(x),
+  ParallelFor(world.place(), {3, 4}, Read(Array<int>(Indices(4), world.device()), {4}), Overwrite(x),
               AddRow{});
   CHECK(ValuesOf(x) == std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3});
   ParallelFor(world.place(), 3, ReadWrite(square, {3, 3}), Diagonal{});
@@ -215,7 +208,7 @@ TEST_CASE("A loop without an index takes nothing, and operands without elements 
 
 TEST_CASE("Several operands of one array in one loop", "[kernels]") {
   const World world(Everywhere());
-  Array<int> x(Counted(20), world.device());
+  Array<int> x(Indices(20), world.device());
   ParallelFor(world.place(), 5, Read(x.Slice(0, 5)), Read(x.Slice(5, 5)), Overwrite(x.Slice(10, 5)),
               AddAll{});
   const std::vector<int> values = ValuesOf(x);

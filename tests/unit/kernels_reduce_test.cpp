@@ -12,12 +12,6 @@
 namespace ferry::testing {
 namespace {
 
-std::vector<int> Counted(std::int64_t n) {
-  std::vector<int> values(static_cast<std::size_t>(n));
-  std::iota(values.begin(), values.end(), 0);
-  return values;
-}
-
 struct SumOf {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, const double* x, double& sum) const { sum += x[i]; }
 };
@@ -74,9 +68,9 @@ TEST_CASE("A scan adds up all before, and gives the total to who wants it", "[ke
   if (!detail::UseKokkos() && detail::kHasDeviceSpace) SKIP("this Kokkos needs a GPU");
   const World world(Everywhere());
   for (const std::int64_t n : {1, 2, 65, 10007}) {
-    const Array<int> x(Counted(n), world.device());
+    const Array<int> x(Indices(n), world.device());
     Array<int> sums(n, world.device());
-    std::vector<int> expected = Counted(n);
+    std::vector<int> expected = Indices(n);
     std::partial_sum(expected.begin(), expected.end(), expected.begin());
     ParallelScan(world.place(), n, Read(x), Overwrite(sums), SumsBefore{});
     CHECK(ValuesOf(sums) == expected);
@@ -107,7 +101,7 @@ TEST_CASE("A reduction whose wait fails leaves its work something to write to", 
 TEST_CASE("A scan that throws leaves its total as it was", "[kernels]") {
   if (!detail::UseKokkos() && detail::kHasDeviceSpace) SKIP("this Kokkos needs a GPU");
   const World world(Everywhere());
-  Array<int> x(Counted(100), world.device());
+  Array<int> x(Indices(100), world.device());
   int total = 77;
   CHECK_THROWS_AS(
       ParallelScan(world.place(), 50, Read(x.Slice(0, 50)), Overwrite(x.Slice(20, 50)), SumsBefore{}, total),

@@ -6,6 +6,7 @@
 #include <catch2/generators/catch_generators_range.hpp>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -80,6 +81,13 @@ std::vector<T> Numbers(std::int64_t n, std::uint64_t seed) {
     number = static_cast<T>(static_cast<std::int64_t>(seed) >> 11) / T(std::int64_t{1} << 52);
   }
   return numbers;
+}
+
+/// 0 to n - 1.
+inline std::vector<int> Indices(std::int64_t n) {
+  std::vector<int> values(static_cast<std::size_t>(n));
+  std::iota(values.begin(), values.end(), 0);
+  return values;
 }
 
 /// Small sizes one by one, and a few on both sides of where loops and blocks end.

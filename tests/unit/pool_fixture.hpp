@@ -14,7 +14,7 @@ namespace ferry::testing {
 using enum MemoryKind;
 using Calls = std::vector<std::string>;
 
-inline constexpr StreamHandle kMain{1}, kA{7}, kB{8};
+inline constexpr StreamHandle kA{7}, kB{8};
 
 /// A pool over a probe, and the pool alone.
 struct Pool {

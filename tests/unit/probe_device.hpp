@@ -15,6 +15,8 @@
 
 namespace ferry::testing {
 
+inline constexpr StreamHandle kMain{1};  ///< of the host device
+
 /// The host device, which writes down the calls that an adaptor makes, and fails on demand.
 class ProbeDevice final : public ForwardingDevice {
  public:

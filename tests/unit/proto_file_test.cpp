@@ -70,7 +70,7 @@ TEST_CASE("messages come back from files and streams") {
   CHECK(Bytes(folder / "blob") == proto.SerializeAsString());
   CHECK(ReadBlobProto(folder / "blob").SerializeAsString() == proto.SerializeAsString());
   CHECK(ReadBlobProtoVector(folder / "blobs").SerializeAsString() == vector.SerializeAsString());
-  CHECK(folder.files() == 2);
+  CHECK(folder.Files().size() == 2);
   std::stringstream stream, streams;
   WriteBlobProto(stream, proto);
   CHECK(ReadBlobProto(stream).SerializeAsString() == proto.SerializeAsString());
@@ -87,7 +87,7 @@ TEST_CASE("a file is replaced, and keeps its permissions and the links to it") {
   CHECK(fs::is_symlink(folder / "link"));
   CHECK(ReadBlobProto(folder / "blob").data_size() == 5);
   CHECK(fs::status(folder / "blob").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
-  CHECK(folder.files() == 2);
+  CHECK(folder.Files().size() == 2);
 }
 
 TEST_CASE("a file that is not there, or is a folder, is an error with the path and the system's reason") {
@@ -124,7 +124,7 @@ TEST_CASE("on a full disk the old file stays, and no other is left") {
     CHECK_THROWS_AS(WriteBlobProto(folder / "blob", Proto(4)), Error);
   }
   CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
-  CHECK(folder.files() == 1);
+  CHECK(folder.Files().size() == 1);
   WriteBlobProto(folder / "blob", Proto(100000));
   CHECK(ReadBlobProto(folder / "blob").data_size() == 100000);
 }
@@ -138,7 +138,7 @@ TEST_CASE("where the disk fails at last the old file stays, and no other is left
       Message("WriteBlobProto: " + (folder / "blob").string() + ": cannot write: Input/output error"));
   disk_fails = false;
   CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
-  CHECK(folder.files() == 1);
+  CHECK(folder.Files().size() == 1);
 }
 
 TEST_CASE("a pipe is read to its end, though it has no size") {

@@ -2,8 +2,6 @@
 // Messages, and files for them.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -11,27 +9,9 @@
 #include <string>
 
 #include "ferry/proto.hpp"
+#include "tests/folder.hpp"
 
 namespace ferry::testing {
-
-/// A folder of the test's own, empty at first and gone at last.
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / ("ferry_proto_" + std::to_string(::getpid()))) {
-    std::filesystem::create_directory(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  std::ptrdiff_t files() const {
-    return std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator());
-  }
-
- private:
-  const std::filesystem::path path_;
-};
 
 inline BlobProto Proto(int elements, float value = 1) {
   BlobProto proto;

@@ -35,7 +35,7 @@ namespace ferry::detail {
 namespace {
 
 using Value = std::vector<int>;  ///< one number; none is left where it was moved away
-using Map = RangeMap<Value>;
+using WalkedMap = RangeMap<Value>;
 
 bool Alike(int a, int b) { return a / 4 == b / 4; }
 
@@ -48,7 +48,7 @@ class Twins {
   }
 
   std::size_t size() const { return values_.size(); }
-  const Map& map() const { return map_; }
+  const WalkedMap& map() const { return map_; }
 
   /// Isolate fails at each of its allocations before it succeeds.
   void Set(Bytes bytes, int value) {
@@ -151,7 +151,7 @@ class Twins {
     REQUIRE(at == size());
   }
 
-  Map map_;
+  WalkedMap map_;
   std::vector<int> values_;
   std::vector<bool> cuts_;  ///< where runs begin, the first one left out
   long others_;             ///< blocks that are not the map's

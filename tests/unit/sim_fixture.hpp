@@ -37,6 +37,10 @@ struct SimWorld {
   Stream side{device};
 };
 
+inline sim::SimRuntime::Stream Native(const Stream& stream) {
+  return reinterpret_cast<sim::SimRuntime::Stream>(stream.handle());
+}
+
 /// What was misused, where that was one thing.
 inline std::string OnlyMisuse() {
   const auto misuse = sim::Inspect().misuse;

@@ -12,10 +12,6 @@ namespace {
 
 using sim::SimRuntime;
 
-SimRuntime::Stream Native(const Stream& stream) {
-  return reinterpret_cast<SimRuntime::Stream>(stream.handle());
-}
-
 TEST_CASE("a copy out of bounds is reported with its call and who made the memory") {
   SimWorld world;  // call 1 made its stream
   auto* const block = world.NewDevice(world.main);

@@ -10,10 +10,6 @@ namespace {
 
 using sim::SimRuntime;
 
-SimRuntime::Stream Native(const Stream& stream) {
-  return reinterpret_cast<SimRuntime::Stream>(stream.handle());
-}
-
 /// A block that is there, for every stream.
 struct RaceWorld : SimWorld {
   explicit RaceWorld(const sim::Options& options = {}) : SimWorld(options), block(NewDevice(main)) {

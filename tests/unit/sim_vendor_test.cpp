@@ -14,10 +14,6 @@ namespace {
 
 using sim::SimRuntime;
 
-SimRuntime::Stream Native(const Stream& stream) {
-  return reinterpret_cast<SimRuntime::Stream>(stream.handle());
-}
-
 bool Faultless() {
   sim::Drain();
   return sim::Inspect().misuse.empty();

@@ -10,11 +10,11 @@
 #include "tests/unit/probe_device.hpp"
 
 using namespace ferry;
+using ferry::testing::kMain;
 using ferry::testing::ProbeDevice;
 using enum MemoryKind;
 
 namespace {
-constexpr StreamHandle kMain{1};
 
 struct Counted {
   std::unique_ptr<ProbeDevice> owner = std::make_unique<ProbeDevice>();

@@ -17,8 +17,8 @@ namespace {
 using Catch::Matchers::Message;
 using enum Head;
 
-struct Fixture {
-  explicit Fixture(bool unified = false) : device(unified) { memory.emplace(4, device), device.Take(); }
+struct AdoptFixture {
+  explicit AdoptFixture(bool unified = false) : device(unified) { memory.emplace(4, device), device.Take(); }
   LogDevice device;
   Stream main = Stream::Main(device), a{device}, b{device};
   std::array<unsigned char, 4> mine{1, 2, 3, 4}, others{5, 6, 7, 8};
@@ -26,7 +26,7 @@ struct Fixture {
 };
 
 TEST_CASE("the caller's bytes are used as they are, and never freed") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->set_cpu_data(f.mine.data());
   CHECK(f.memory->head() == HEAD_AT_CPU);
   CHECK(f.memory->mutable_cpu_data() == f.mine.data());
@@ -38,7 +38,7 @@ TEST_CASE("the caller's bytes are used as they are, and never freed") {
 }
 
 TEST_CASE("bytes of ours are given back when the caller brings others") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->overwrite_cpu_data(), f.memory->overwrite_gpu_data();
   f.device.Take();
   f.memory->set_cpu_data(f.mine.data());
@@ -50,7 +50,7 @@ TEST_CASE("bytes of ours are given back when the caller brings others") {
 TEST_CASE(
     "the first access of the gpu returns when the caller's bytes have been read, later ones wait for "
     "nothing") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->set_cpu_data(f.mine.data());
   const void* const gpu = f.memory->gpu_data(f.a);
   CHECK(f.device.Take() ==
@@ -64,7 +64,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a gpu access does not wait for a copy on its way home to the caller's bytes") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->set_cpu_data(f.mine.data());
   f.memory->overwrite_gpu_data(f.a);
   f.memory->Prefetch(Side::kCpu, f.a);
@@ -76,7 +76,7 @@ TEST_CASE("a gpu access does not wait for a copy on its way home to the caller's
 TEST_CASE(
     "neither Prefetch nor async_gpu_push waits for the caller's bytes to be read; the next access does") {
   for (const bool push : {false, true}) {
-    Fixture f;
+    AdoptFixture f;
     f.memory->set_cpu_data(f.mine.data());
     push ? f.memory->async_gpu_push(f.a) : f.memory->Prefetch(Side::kGpu, f.a);
     CHECK(f.memory->head() == SYNCED);
@@ -87,7 +87,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the caller's bytes have been read when an access returns, though their copy has no event") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->set_cpu_data(f.mine.data());
   f.device.FailAt(3);  // after the allocation and the copy
   f.memory->Prefetch(Side::kGpu, f.a);
@@ -98,7 +98,7 @@ TEST_CASE("the caller's bytes have been read when an access returns, though thei
 }
 
 TEST_CASE("the next set_cpu_data gives the bytes back when it returns") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->set_cpu_data(f.mine.data());
   f.memory->async_gpu_push(f.a);
   f.device.Take();
@@ -109,7 +109,7 @@ TEST_CASE("the next set_cpu_data gives the bytes back when it returns") {
 
 TEST_CASE("the destructor waits for copies of the caller's bytes, in either direction") {
   for (const bool home : {false, true}) {
-    Fixture f;
+    AdoptFixture f;
     f.memory->set_cpu_data(f.mine.data());
     if (home) f.memory->overwrite_gpu_data(f.a);
     f.memory->Prefetch(home ? Side::kCpu : Side::kGpu, f.a);
@@ -120,7 +120,7 @@ TEST_CASE("the destructor waits for copies of the caller's bytes, in either dire
 }
 
 TEST_CASE("set_gpu_data names the stream whose work writes the bytes") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->set_gpu_data(f.mine.data(), f.a);
   f.memory->gpu_data(f.a);
   CHECK(f.device.Take().empty());
@@ -133,7 +133,7 @@ TEST_CASE("set_gpu_data names the stream whose work writes the bytes") {
 }
 
 TEST_CASE("adopted device bytes are given back in the main stream's order") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->set_gpu_data(f.mine.data(), f.a);
   f.memory.reset();
   CHECK(f.device.Take() == Calls{"record e1 on s1", "main waits for e1"});
@@ -141,7 +141,7 @@ TEST_CASE("adopted device bytes are given back in the main stream's order") {
 
 TEST_CASE("a deleter is called once, when the bytes would be given back") {
   for (const Side side : {Side::kCpu, Side::kGpu}) {
-    Fixture f;
+    AdoptFixture f;
     std::vector<void*> deleted;
     const auto deleter = [&](void* ptr) { deleted.push_back(ptr); };
     if (side == Side::kCpu) {
@@ -162,7 +162,7 @@ TEST_CASE("a deleter is called once, when the bytes would be given back") {
 }
 
 TEST_CASE("the destructor calls the deleter") {
-  Fixture f;
+  AdoptFixture f;
   int deleted = 0;
   f.memory->set_cpu_data(f.mine.data(), [&](void*) { ++deleted; });
   f.memory->set_gpu_data(f.others.data(), [&](void*) { ++deleted; });
@@ -192,7 +192,7 @@ TEST_CASE("Release calls the deleter of adopted bytes, and memory of ours takes 
 }
 
 TEST_CASE("a refused pointer stays the caller's, and the memory as it was") {
-  Fixture f;
+  AdoptFixture f;
   int deleted = 0;
   const auto deleter = [&](void*) { ++deleted; };
   f.memory->set_cpu_data(f.mine.data());
@@ -212,7 +212,7 @@ TEST_CASE("a refused pointer stays the caller's, and the memory as it was") {
 }
 
 TEST_CASE("the capacity of adopted bytes is the size that they were adopted with") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->Resize(2);
   f.memory->set_cpu_data(f.mine.data());
   CHECK(f.memory->capacity() == 2);
@@ -222,7 +222,7 @@ TEST_CASE("the capacity of adopted bytes is the size that they were adopted with
 }
 
 TEST_CASE("adopted bytes have no tail to zero but what Resize adds") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->overwrite_cpu_data();
   f.memory->Resize(1), f.memory->Resize(4);
   f.memory->set_cpu_data(f.mine.data());
@@ -232,7 +232,7 @@ TEST_CASE("adopted bytes have no tail to zero but what Resize adds") {
 }
 
 TEST_CASE("unified memory adopts one buffer for both sides") {
-  Fixture f(true);
+  AdoptFixture f(true);
   f.memory->set_cpu_data(f.mine.data());
   CHECK(f.memory->gpu_data(f.a) == f.mine.data());
   CHECK(f.memory->cpu_data() == f.mine.data());
@@ -243,7 +243,7 @@ TEST_CASE("unified memory adopts one buffer for both sides") {
 }
 
 TEST_CASE("Prefetch starts the copy on its stream, and the next access waits for it") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->overwrite_gpu_data(f.a);
   f.device.Take();
   f.memory->Prefetch(Side::kCpu, f.b);
@@ -258,11 +258,11 @@ TEST_CASE("Prefetch starts the copy on its stream, and the next access waits for
 
 TEST_CASE(
     "an access after the Prefetch of the caller's bytes waits for their copy, not for what is behind it") {
-  Fixture f;
+  bool ran = false;  // before the device, whose end runs what is queued
+  AdoptFixture f;
   std::vector<unsigned char> bytes(4, 5);
   f.memory->set_cpu_data(bytes.data());
   f.memory->Prefetch(Side::kGpu, f.a);
-  bool ran = false;
   f.device.Launch([&] { ran = true; });
   f.device.Take();
   f.memory->gpu_data(f.a);
@@ -273,7 +273,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Prefetch has nothing to do where the bytes are, or where there are none") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->Prefetch(Side::kCpu, f.a);
   CHECK(f.memory->head() == UNINITIALIZED);
   f.memory->overwrite_cpu_data();
@@ -287,7 +287,7 @@ TEST_CASE("Prefetch has nothing to do where the bytes are, or where there are no
 }
 
 TEST_CASE("a write on the stream of a Prefetch needs no wait for it, on another it does") {
-  Fixture f;
+  AdoptFixture f;
   f.memory->overwrite_gpu_data(f.a);
   f.memory->Prefetch(Side::kCpu, f.a);
   f.device.Take();
@@ -300,7 +300,7 @@ TEST_CASE("a write on the stream of a Prefetch needs no wait for it, on another 
 }
 
 TEST_CASE("async_gpu_push is for bytes that only the cpu has") {
-  Fixture f;
+  AdoptFixture f;
   CHECK_THROWS_AS(f.memory->async_gpu_push(f.a), std::logic_error);
   f.memory->overwrite_gpu_data();
   CHECK_THROWS_MATCHES(f.memory->async_gpu_push(f.a), std::logic_error,

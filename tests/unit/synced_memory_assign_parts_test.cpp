@@ -18,8 +18,8 @@ using Catch::Matchers::Message;
 using enum Head;
 
 /// A source of 10 to 13 and a target of threes, each at a head.
-struct Fixture {
-  explicit Fixture(Head from, Head to = UNINITIALIZED, bool unified = false)
+struct AssignPartsFixture {
+  explicit AssignPartsFixture(Head from, Head to = UNINITIALIZED, bool unified = false)
       : device(unified), source(4, device), target(4, device) {
     Write(source, {10, 11, 12, 13}, from), Write(target, {3, 3, 3, 3}, to);
     device.Take();
@@ -49,7 +49,7 @@ TEST_CASE("Assign of a part brings it to every side, wherever the two memories w
   const Head to = GENERATE(UNINITIALIZED, HEAD_AT_CPU, HEAD_AT_GPU, SYNCED);
   CAPTURE(unified, on_stream, from, to);
   for (const std::size_t first : {0U, 1U, 2U}) {
-    Fixture f(from, to, unified);
+    AssignPartsFixture f(from, to, unified);
     f.target.Assign({1, 2}, f.source, 2, on_stream ? &f.b : nullptr);
     std::vector expected(4, to == UNINITIALIZED ? 0 : 3);
     expected[1] = from == UNINITIALIZED ? 0 : 12;
@@ -61,7 +61,7 @@ TEST_CASE("Assign of a part brings it to every side, wherever the two memories w
 
 TEST_CASE("a part of a memory becomes another one of it, and what is its own source is left alone") {
   const Head head = GENERATE(HEAD_AT_CPU, HEAD_AT_GPU, SYNCED);
-  Fixture f(head);
+  AssignPartsFixture f(head);
   f.source.Assign({0, 2}, f.source, 2);
   CHECK(f.Seen(f.source) == std::vector{12, 13, 12, 13});
   f.device.Take();
@@ -72,7 +72,7 @@ TEST_CASE("a part of a memory becomes another one of it, and what is its own sou
 
 TEST_CASE("Assign of a part refuses bytes that are not there, and a source that overlaps it in part") {
   const Head from = GENERATE(HEAD_AT_CPU, HEAD_AT_GPU);
-  Fixture f(from, HEAD_AT_CPU);
+  AssignPartsFixture f(from, HEAD_AT_CPU);
   CHECK_THROWS_MATCHES(f.target.Assign({3, 2}, f.source, 0), std::out_of_range,
                        Message("SyncedMemory::Assign: 2 bytes from byte 3 on of a memory, which has 4"));
   CHECK_THROWS_MATCHES(f.target.Assign({0, 2}, f.source, 3), std::out_of_range,
@@ -89,7 +89,8 @@ TEST_CASE("Assign of a part refuses bytes that are not there, and a source that 
 }
 
 TEST_CASE("Assign of a part is made by the host where both have their bytes there alone, and not else") {
-  Fixture host(HEAD_AT_CPU, HEAD_AT_CPU), both(SYNCED, HEAD_AT_CPU), stream(HEAD_AT_CPU, HEAD_AT_CPU);
+  AssignPartsFixture host(HEAD_AT_CPU, HEAD_AT_CPU), both(SYNCED, HEAD_AT_CPU),
+      stream(HEAD_AT_CPU, HEAD_AT_CPU);
   host.target.Assign({1, 2}, host.source, 2);
   CHECK(host.device.Take().empty());
   CHECK(host.target.head() == HEAD_AT_CPU);

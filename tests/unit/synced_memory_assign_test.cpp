@@ -22,8 +22,8 @@ using Catch::Matchers::MessageMatches;
 using enum Head;
 
 /// A source of sevens and a destination of threes, each at `head`.
-struct Fixture {
-  explicit Fixture(Head from = UNINITIALIZED, Head to = UNINITIALIZED, bool unified = false)
+struct AssignFixture {
+  explicit AssignFixture(Head from = UNINITIALIZED, Head to = UNINITIALIZED, bool unified = false)
       : device(unified), source(4, device), target(4, device) {
     Write(source, 7, from), Write(target, 3, to);
     device.Take();
@@ -57,7 +57,7 @@ void CheckAssign(SyncedMemory::Rest rest) {
       for (const Head from : kHeads)
         for (const Head to : kHeads)
           for (const std::size_t size : {0U, 1U, 4U}) {
-            Fixture f(from, to, unified);
+            AssignFixture f(from, to, unified);
             f.target.Assign(f.source, size, rest);
             std::vector expected(4, to == UNINITIALIZED ? 0 : 3);
             std::fill_n(expected.begin(), size, from == UNINITIALIZED ? 0 : 7);
@@ -77,7 +77,7 @@ TEST_CASE("Assign keeps the rest of its own bytes where it is asked to") {
 }
 
 TEST_CASE("Assign from the cpu alone makes a copy on the cpu alone, and the device sees nothing of it") {
-  Fixture f(HEAD_AT_CPU, HEAD_AT_CPU);
+  AssignFixture f(HEAD_AT_CPU, HEAD_AT_CPU);
   f.target.Assign(f.source, 4);
   CHECK(f.device.Take().empty());
   CHECK(f.target.head() == HEAD_AT_CPU);
@@ -85,7 +85,7 @@ TEST_CASE("Assign from the cpu alone makes a copy on the cpu alone, and the devi
 
 TEST_CASE("Assign from the gpu or both sides copies on the main stream, after both memories' uses") {
   for (const Head from : {HEAD_AT_GPU, SYNCED}) {
-    Fixture f(from, HEAD_AT_GPU);
+    AssignFixture f(from, HEAD_AT_GPU);
     f.target.gpu_data(f.b);
     f.device.Take();
     f.target.Assign(f.source, 3);
@@ -103,7 +103,7 @@ TEST_CASE("Assign from the gpu or both sides copies on the main stream, after bo
 }
 
 TEST_CASE("what comes after Assign on another stream waits for its copy") {
-  Fixture f(HEAD_AT_GPU);
+  AssignFixture f(HEAD_AT_GPU);
   f.target.Assign(f.source, 4);
   f.device.Take();
   f.target.gpu_data(f.b);
@@ -119,7 +119,7 @@ TEST_CASE("what comes after Assign on another stream waits for its copy") {
 
 TEST_CASE("Assign from another device goes by way of the host") {
   for (const Head from : {HEAD_AT_CPU, HEAD_AT_GPU, SYNCED}) {
-    Fixture f(from), other(UNINITIALIZED, HEAD_AT_GPU);
+    AssignFixture f(from), other(UNINITIALIZED, HEAD_AT_GPU);
     other.target.Assign(f.source, 4);
     CHECK(other.target.head() == HEAD_AT_CPU);
     CHECK(other.Gpu() == std::vector{7, 7, 7, 7});
@@ -128,7 +128,7 @@ TEST_CASE("Assign from another device goes by way of the host") {
 
 TEST_CASE("Assign goes by the host where a unified device was given the bytes of either memory") {
   for (const bool given_to_source : {false, true}) {
-    Fixture f(SYNCED, SYNCED, true);
+    AssignFixture f(SYNCED, SYNCED, true);
     unsigned char mine[4] = {5, 5, 5, 5};
     SyncedMemory& taker = given_to_source ? f.source : f.target;
     taker.set_cpu_data(mine);
@@ -142,7 +142,7 @@ TEST_CASE("Assign goes by the host where a unified device was given the bytes of
 }
 
 TEST_CASE("Assign within the capacity changes the size, and beyond it changes nothing") {
-  Fixture f(HEAD_AT_GPU, HEAD_AT_GPU);
+  AssignFixture f(HEAD_AT_GPU, HEAD_AT_GPU);
   SyncedMemory large(8, f.device);
   large.overwrite_gpu_data(f.a);
   f.target.Assign(f.source, 2);
@@ -178,7 +178,7 @@ TEST_CASE("an Assign that failed at any call leaves the bytes that are promised,
           for (const Head to : kHeads) {
             bool failed = true;
             for (int nth = 1; failed; ++nth) {
-              Fixture f(from, to, unified);
+              AssignFixture f(from, to, unified);
               failed = false;
               f.device.FailAt(nth, late);
               try {
@@ -199,7 +199,7 @@ TEST_CASE("an Assign that failed at any call leaves the bytes that are promised,
 }
 
 TEST_CASE("after an Assign whose copy failed, the stream that last had the bytes is noted again") {
-  Fixture f(HEAD_AT_GPU, HEAD_AT_GPU);
+  AssignFixture f(HEAD_AT_GPU, HEAD_AT_GPU);
   f.source.gpu_data(), f.target.gpu_data(f.a);
   f.device.FailAt(3);  // the event on a, the main stream's wait for it, and the copy
   CHECK_THROWS_AS(f.target.Assign(f.source, 4), DeviceError);
@@ -213,7 +213,7 @@ TEST_CASE("after an Assign whose copy failed, the stream that last had the bytes
 }
 
 TEST_CASE("after an Assign whose copy failed late on a unified device, the host waits for it") {
-  Fixture f(HEAD_AT_GPU, HEAD_AT_CPU, true);
+  AssignFixture f(HEAD_AT_GPU, HEAD_AT_CPU, true);
   f.target.cpu_data(), f.source.gpu_data();
   f.device.FailAt(1, true);
   CHECK_THROWS_AS(f.target.Assign(f.source, 4), DeviceError);
@@ -223,7 +223,7 @@ TEST_CASE("after an Assign whose copy failed late on a unified device, the host 
 }
 
 TEST_CASE("a failed Assign takes no side away from a unified device's one buffer") {
-  Fixture f(HEAD_AT_GPU, SYNCED, true);
+  AssignFixture f(HEAD_AT_GPU, SYNCED, true);
   f.source.gpu_data();
   f.target.set_label("x");
   f.device.FailAt(1);
@@ -234,7 +234,7 @@ TEST_CASE("a failed Assign takes no side away from a unified device's one buffer
 
 TEST_CASE("an observer sees Assign as an overwrite of the side that it copies on") {
   for (const bool gpu : {false, true}) {
-    Fixture f(gpu ? HEAD_AT_GPU : HEAD_AT_CPU, SYNCED);
+    AssignFixture f(gpu ? HEAD_AT_GPU : HEAD_AT_CPU, SYNCED);
     std::vector<AccessRecord> records;
     SetAccessObserver([&](const AccessRecord& record) {
       if (record.memory == &f.target) records.push_back(record);

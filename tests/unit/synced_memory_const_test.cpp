@@ -20,8 +20,8 @@ namespace {
 using Catch::Matchers::Message;
 using enum Head;
 
-struct Fixture {
-  explicit Fixture(bool unified = false) : device(unified) {
+struct ConstFixture {
+  explicit ConstFixture(bool unified = false) : device(unified) {
     memory.emplace(4, device, "x");
     memory->set_const_cpu_data(theirs.data());
     device.Take();
@@ -39,7 +39,7 @@ std::string Refused(const std::string& what, int first, int last) {
 }
 
 TEST_CASE("const bytes are read everywhere, and in place") {
-  Fixture f(GENERATE(false, true));
+  ConstFixture f(GENERATE(false, true));
   CHECK(f.memory->head() == HEAD_AT_CPU);
   CHECK(f.memory->cpu_data() == f.theirs.data());
   CHECK(Bytes(f.memory->gpu_data(f.a), 4) == std::vector{1, 2, 3, 4});
@@ -51,7 +51,7 @@ TEST_CASE("const bytes are read everywhere, and in place") {
 
 TEST_CASE("an access for writing of const bytes is an error, on every side, and nothing has changed") {
   const bool unified = GENERATE(false, true), synced = GENERATE(false, true);
-  Fixture f(unified);
+  ConstFixture f(unified);
   if (synced) f.memory->gpu_data(f.a);
   const Head head = f.memory->head();
   f.device.Take();
@@ -75,7 +75,7 @@ TEST_CASE("an access for writing of const bytes is an error, on every side, and 
 }
 
 TEST_CASE("a call with a write of const bytes takes none of its operands") {
-  Fixture f;
+  ConstFixture f;
   SyncedMemory other(4, f.device, "y");
   const detail::Request requests[] = {{&other, {}, Access::kOverwrite}, {&*f.memory, {}, Access::kReadWrite}};
   std::array<void*, 2> ptrs{};
@@ -87,7 +87,7 @@ TEST_CASE("a call with a write of const bytes takes none of its operands") {
 }
 
 TEST_CASE("const bytes may become fewer, and not more") {
-  Fixture f;
+  ConstFixture f;
   f.memory->Resize(2);
   CHECK(f.memory->size() == 2);
   CHECK_THROWS_MATCHES(
@@ -99,7 +99,7 @@ TEST_CASE("const bytes may become fewer, and not more") {
 }
 
 TEST_CASE("const bytes are assigned from, and not to") {
-  Fixture f;
+  ConstFixture f;
   SyncedMemory other(4, f.device);
   CHECK_THROWS_MATCHES(f.memory->Assign(other, 4), std::logic_error, Message(Refused("Assign", 0, 4)));
   CHECK_THROWS_MATCHES(f.memory->Assign({1, 2}, other, 0), std::logic_error,
@@ -111,7 +111,7 @@ TEST_CASE("const bytes are assigned from, and not to") {
 }
 
 TEST_CASE("const bytes of the GPU are copied to the host, and refused like the host's") {
-  Fixture f;
+  ConstFixture f;
   f.memory->set_const_gpu_data(f.theirs.data(), f.a);
   CHECK(f.memory->gpu_data(f.a) == f.theirs.data());
   CHECK_THROWS_AS(f.memory->mutable_gpu_data(f.a), std::logic_error);
@@ -124,7 +124,7 @@ TEST_CASE("const bytes of the GPU are copied to the host, and refused like the h
 
 TEST_CASE(
     "bytes that replace const ones, on any side, may be written, and the const ones go back untouched") {
-  Fixture f;
+  ConstFixture f;
   int given_back = 0;
   f.memory->set_const_cpu_data(f.theirs.data(), [&](void* ptr) {
     CHECK(ptr == f.theirs.data());
@@ -140,7 +140,7 @@ TEST_CASE(
 }
 
 TEST_CASE("const bytes that other const ones replace leave the memory constant") {
-  Fixture f;
+  ConstFixture f;
   f.memory->set_const_gpu_data(f.mine.data(), f.a);
   CHECK_THROWS_AS(f.memory->mutable_cpu_data(), std::logic_error);
   f.memory->set_const_cpu_data(f.theirs.data());
@@ -149,7 +149,7 @@ TEST_CASE("const bytes that other const ones replace leave the memory constant")
 }
 
 TEST_CASE("a memory that releases its const bytes is an ordinary one") {
-  Fixture f;
+  ConstFixture f;
   f.memory->Release(Side::kCpu);
   CHECK(f.memory->head() == HEAD_AT_GPU);
   auto* const bytes = static_cast<unsigned char*>(f.memory->mutable_cpu_data());

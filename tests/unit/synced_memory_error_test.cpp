@@ -17,8 +17,8 @@ namespace {
 
 using enum Head;
 
-struct Fixture {
-  Fixture() { memory.emplace(4, device), device.Take(); }
+struct ErrorFixture {
+  ErrorFixture() { memory.emplace(4, device), device.Take(); }
   LogDevice device;
   Stream main = Stream::Main(device), a{device}, b{device};
   std::optional<SyncedMemory> memory;
@@ -27,7 +27,7 @@ struct Fixture {
 TEST_CASE("an access that failed can be made again, wherever it failed") {
   for (const bool late : {false, true})
     for (int nth = 1; nth <= 8; ++nth) {
-      Fixture f;
+      ErrorFixture f;
       void* const mine = f.memory->overwrite_gpu_data(f.a);
       f.device.Launch([mine] { std::memset(mine, 7, 4); });
       f.memory->gpu_data(f.b);
@@ -51,7 +51,7 @@ TEST_CASE("an access that failed can be made again, wherever it failed") {
 }
 
 TEST_CASE("an access that failed takes no side away, and keeps what it has started") {
-  Fixture f;
+  ErrorFixture f;
   f.memory->overwrite_gpu_data(f.a);
   f.device.FailAt(1);  // the allocation
   CHECK_THROWS_AS(f.memory->mutable_cpu_data(), DeviceError);
@@ -66,11 +66,11 @@ TEST_CASE("an access that failed takes no side away, and keeps what it has start
 }
 
 TEST_CASE("a copy whose event fails is waited for with what is queued behind it") {
-  Fixture f;
+  bool ran = false;  // before the device, whose end runs what is queued
+  ErrorFixture f;
   f.memory->overwrite_cpu_data();
   f.device.FailAt(3);  // after the allocation and the copy
   f.memory->gpu_data(f.a);
-  bool ran = false;
   f.device.Launch([&ran] { ran = true; });
   f.device.Take();
   f.memory->overwrite_cpu_data();
@@ -80,7 +80,7 @@ TEST_CASE("a copy whose event fails is waited for with what is queued behind it"
 
 TEST_CASE(
     "the destructor waits with the whole stream where events fail, and survives a driver that is gone") {
-  Fixture f;
+  ErrorFixture f;
   f.memory->overwrite_gpu_data(f.a), f.memory->gpu_data(f.b);
   f.device.FailAt(1);
   f.device.Take();
@@ -94,7 +94,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a stream that has ended is not taken for another one with its handle") {
-  Fixture f;
+  ErrorFixture f;
   std::optional<Stream> c(f.device);
   f.memory->overwrite_gpu_data(f.b);
   f.memory->gpu_data(*c);
@@ -108,7 +108,7 @@ TEST_CASE("a stream that has ended is not taken for another one with its handle"
 }
 
 TEST_CASE("a stream whose last point cannot be recorded is waited for as it ends") {
-  Fixture f;
+  ErrorFixture f;
   std::optional<Stream> c(f.device);
   f.memory->overwrite_gpu_data(f.b);
   f.memory->gpu_data(*c);
@@ -123,7 +123,7 @@ TEST_CASE("a stream whose last point cannot be recorded is waited for as it ends
 TEST_CASE("a reader on the fast path is waited for though a write failed before, wherever it failed") {
   bool failed = true;
   for (int nth = 1; failed; ++nth) {
-    Fixture f;
+    ErrorFixture f;
     SyncedMemory other(4, f.device);
     other.overwrite_gpu_data();
     unsigned char mine[4];
@@ -192,7 +192,7 @@ struct Observed {
 };
 
 TEST_CASE("an observer sees each access that did not find its bytes in place") {
-  Fixture f;
+  ErrorFixture f;
   const Observed observed;
   f.memory->cpu_data(), f.memory->cpu_data();
   f.memory->mutable_gpu_data();
@@ -213,7 +213,7 @@ TEST_CASE("an observer sees each access that did not find its bytes in place") {
 }
 
 TEST_CASE("an observer sees the bytes that a grown memory moves or zeroes, each once") {
-  Fixture f;
+  ErrorFixture f;
   f.memory->overwrite_cpu_data();
   f.memory->Resize(1), f.memory->Resize(4);
   const Observed observed;
@@ -225,7 +225,7 @@ TEST_CASE("an observer sees the bytes that a grown memory moves or zeroes, each 
 }
 
 TEST_CASE("an observer sees a copy that a tail of zeros follows as the copy") {
-  Fixture f;
+  ErrorFixture f;
   f.memory->overwrite_cpu_data();
   f.memory->Resize(1), f.memory->Resize(4);
   const Observed observed;
@@ -236,7 +236,7 @@ TEST_CASE("an observer sees a copy that a tail of zeros follows as the copy") {
 }
 
 TEST_CASE("an observer sees the bytes of all copies of an access, and of all its zeros") {
-  Fixture copies, zeros;
+  ErrorFixture copies, zeros;
   copies.memory->overwrite_gpu_data();
   copies.memory->overwrite_cpu_data({0, 1}), copies.memory->overwrite_cpu_data({2, 1});
   zeros.memory->overwrite_cpu_data({1, 1});
@@ -248,14 +248,14 @@ TEST_CASE("an observer sees the bytes of all copies of an access, and of all its
 }
 
 TEST_CASE("an observer that throws fails no access") {
-  Fixture f;
+  ErrorFixture f;
   SetAccessObserver([](const AccessRecord&) { throw 1; });
   CHECK_NOTHROW(f.memory->cpu_data());
   SetAccessObserver({});
 }
 
 TEST_CASE("without an observer, the log has a line for each access at trace, and none above") {
-  Fixture f;
+  ErrorFixture f;
   const LogLevel level = log_level();
   std::vector<std::string> lines;
   SetLogSink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });

@@ -14,8 +14,8 @@ namespace {
 
 using Catch::Matchers::Message;
 
-struct Fixture {
-  explicit Fixture(bool unified = false) : device(unified) { memory.emplace(4, device), device.Take(); }
+struct OwnedFixture {
+  explicit OwnedFixture(bool unified = false) : device(unified) { memory.emplace(4, device), device.Take(); }
   LogDevice device;
   Stream a{device};
   std::array<unsigned char, 4> mine{1, 2, 3, 4};
@@ -23,7 +23,7 @@ struct Fixture {
 };
 
 /// What must be refused for `ptr`, which may be given with a deleter or without, and to either side.
-void CheckRefused(Fixture& f, void* ptr) {
+void CheckRefused(OwnedFixture& f, void* ptr) {
   const Head head = f.memory->head();
   int deleted = 0;
   f.device.Take();
@@ -43,7 +43,7 @@ void CheckRefused(Fixture& f, void* ptr) {
 
 TEST_CASE("a memory refuses bytes that it would free itself") {
   for (const bool unified : {false, true}) {
-    Fixture f(unified);
+    OwnedFixture f(unified);
     auto* const cpu = static_cast<unsigned char*>(f.memory->mutable_cpu_data());
     CheckRefused(f, cpu);
     CheckRefused(f, cpu + 3);
@@ -57,7 +57,7 @@ TEST_CASE("a memory refuses bytes that it would free itself") {
 
 TEST_CASE("a memory refuses bytes that it has a deleter for") {
   for (const bool unified : {false, true}) {
-    Fixture f(unified);
+    OwnedFixture f(unified);
     int deleted = 0;
     f.memory->set_cpu_data(f.mine.data(), [&](void*) { ++deleted; });
     CheckRefused(f, f.mine.data());
@@ -68,7 +68,7 @@ TEST_CASE("a memory refuses bytes that it has a deleter for") {
 }
 
 TEST_CASE("the caller's own bytes may come again, and may come with a deleter then") {
-  Fixture f;
+  OwnedFixture f;
   int deleted = 0;
   f.memory->set_cpu_data(f.mine.data());
   f.memory->set_cpu_data(f.mine.data());

@@ -13,8 +13,8 @@ namespace {
 
 using enum Head;
 
-struct Fixture {
-  explicit Fixture(bool unified = false) : device(unified), memory(4, device) {}
+struct ResizeFixture {
+  explicit ResizeFixture(bool unified = false) : device(unified), memory(4, device) {}
   LogDevice device;
   Stream a{device}, b{device};
   SyncedMemory memory;
@@ -34,7 +34,7 @@ struct Fixture {
 };
 
 TEST_CASE("Resize makes no call, and moves neither the head nor the capacity") {
-  Fixture f;
+  ResizeFixture f;
   f.WriteCpu(), f.Gpu();
   f.device.Take();
   f.memory.Resize(2);
@@ -50,7 +50,7 @@ TEST_CASE("Resize keeps the first bytes, and those that it adds read as zeros on
   for (const bool unified : {false, true})
     for (const bool on_cpu : {false, true})
       for (const bool cpu_first : {false, true}) {
-        Fixture f(unified);
+        ResizeFixture f(unified);
         on_cpu ? f.WriteCpu() : f.WriteGpu();
         f.memory.Resize(1);
         f.memory.Resize(3);
@@ -62,7 +62,7 @@ TEST_CASE("Resize keeps the first bytes, and those that it adds read as zeros on
 
 TEST_CASE("bytes that both sides held agree after shrinking and growing") {
   for (const bool unified : {false, true}) {
-    Fixture f(unified);
+    ResizeFixture f(unified);
     f.WriteGpu(), f.Cpu();
     f.memory.Resize(2);
     f.memory.Resize(4);
@@ -73,7 +73,7 @@ TEST_CASE("bytes that both sides held agree after shrinking and growing") {
 }
 
 TEST_CASE("after shrinking, a copy moves only what is in use") {
-  Fixture f;
+  ResizeFixture f;
   f.WriteCpu();
   f.memory.Resize(3);
   f.device.Take();
@@ -82,7 +82,7 @@ TEST_CASE("after shrinking, a copy moves only what is in use") {
 }
 
 TEST_CASE("after growing, a copy moves what was written and the rest is filled where it is read") {
-  Fixture f;
+  ResizeFixture f;
   f.WriteGpu();
   f.memory.Resize(1), f.memory.Resize(4);
   f.device.Take();
@@ -96,7 +96,7 @@ TEST_CASE("after growing, a copy moves what was written and the rest is filled w
 }
 
 TEST_CASE("after growing, an overwrite needs no fill, and then there is no tail") {
-  Fixture f;
+  ResizeFixture f;
   f.WriteGpu();
   f.memory.Resize(1), f.memory.Resize(4);
   f.device.Take();
@@ -106,7 +106,7 @@ TEST_CASE("after growing, an overwrite needs no fill, and then there is no tail"
 }
 
 TEST_CASE("growing by nothing and shrinking leave the bytes in place") {
-  Fixture f;
+  ResizeFixture f;
   f.WriteCpu(), f.Gpu();
   f.device.Take();
   f.memory.Resize(4);
@@ -118,7 +118,7 @@ TEST_CASE("growing by nothing and shrinking leave the bytes in place") {
 
 TEST_CASE(
     "the fill of a tail waits for the readers of the bytes before it, and the next reader for the fill") {
-  Fixture f;
+  ResizeFixture f;
   f.WriteGpu();
   f.memory.gpu_data(f.b);
   f.memory.Resize(1), f.memory.Resize(4);
@@ -130,7 +130,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the host zeroes a tail only when no copy reads the buffer any more") {
-  Fixture f;
+  ResizeFixture f;
   f.WriteCpu();
   const void* const gpu = f.memory.gpu_data(f.a);
   f.memory.Resize(1), f.memory.Resize(4);
@@ -139,7 +139,7 @@ TEST_CASE("the host zeroes a tail only when no copy reads the buffer any more") 
 }
 
 TEST_CASE("a memory that was never written reads as zeros after any Resize") {
-  Fixture f;
+  ResizeFixture f;
   f.memory.Resize(1);
   CHECK(f.Cpu() == std::vector{0});
   f.memory.Resize(4);
@@ -149,7 +149,7 @@ TEST_CASE("a memory that was never written reads as zeros after any Resize") {
 
 TEST_CASE("a memory that was shrunk to nothing has forgotten everything") {
   for (const bool on_cpu : {false, true}) {
-    Fixture f;
+    ResizeFixture f;
     on_cpu ? f.WriteCpu() : f.WriteGpu();
     f.memory.Resize(0);
     f.memory.cpu_data(), f.memory.gpu_data(f.a), f.memory.mutable_gpu_data(f.b);
@@ -161,7 +161,7 @@ TEST_CASE("a memory that was shrunk to nothing has forgotten everything") {
 
 TEST_CASE("a mutable access after growing sees the zeros too") {
   for (const bool unified : {false, true}) {
-    Fixture f(unified);
+    ResizeFixture f(unified);
     f.WriteCpu();
     f.memory.Resize(2), f.memory.Resize(4);
     CHECK(Bytes(f.memory.mutable_cpu_data(), 4) == std::vector{7, 7, 0, 0});
@@ -173,7 +173,7 @@ TEST_CASE("a mutable access after growing sees the zeros too") {
 }
 
 TEST_CASE("a size beyond the capacity is refused, and changes nothing") {
-  Fixture f;
+  ResizeFixture f;
   f.WriteCpu();
   f.memory.Resize(2);
   CHECK_THROWS_MATCHES(f.memory.Resize(5), std::length_error,
@@ -184,7 +184,7 @@ TEST_CASE("a size beyond the capacity is refused, and changes nothing") {
 }
 
 TEST_CASE("the first access allocates the capacity, so that growing finds room") {
-  Fixture f;
+  ResizeFixture f;
   f.memory.Resize(1);
   f.device.Take();
   f.memory.overwrite_cpu_data(), f.memory.overwrite_gpu_data(f.a);
@@ -194,7 +194,7 @@ TEST_CASE("the first access allocates the capacity, so that growing finds room")
 }
 
 TEST_CASE("a Prefetch fills the tail on the gpu, and leaves the cpu's to the host") {
-  Fixture f;
+  ResizeFixture f;
   f.WriteCpu();
   f.memory.Resize(1), f.memory.Resize(4);
   f.device.Take();
@@ -209,7 +209,7 @@ TEST_CASE("a Prefetch fills the tail on the gpu, and leaves the cpu's to the hos
 
 TEST_CASE("An access of no bytes waits for nobody, and does not stand for a later one of some") {
   for (const bool unified : {false, true}) {
-    Fixture f(unified), source(unified);
+    ResizeFixture f(unified), source(unified);
     source.WriteCpu();
     f.WriteGpu();
     f.memory.Prefetch(Side::kCpu, f.b);  // its copy still writes to the host's bytes

@@ -22,7 +22,7 @@ namespace {
 
 using Catch::Matchers::Message;
 
-constexpr std::size_t kBytes = 16;
+constexpr std::size_t kSimBytes = 16;
 
 /// A machine, its device, and at the end no complaint.
 class Machine {
@@ -51,15 +51,15 @@ class Machine {
 };
 
 void Launch(const Stream& on, void* ptr, int value) {
-  sim::Launch(on, {ptr}, [ptr, value] { std::memset(ptr, value, kBytes); });
+  sim::Launch(on, {ptr}, [ptr, value] { std::memset(ptr, value, kSimBytes); });
 }
 
 TEST_CASE("an access that fails names its memory, if it has a label") {
   Machine machine({.memory = 1024});
   const Stream& on = *machine.side;
-  SyncedMemory x(kBytes, machine.device(), "x"), y(kBytes, machine.device(), "y"),
+  SyncedMemory x(kSimBytes, machine.device(), "x"), y(kSimBytes, machine.device(), "y"),
       large(4096, machine.device(), "large");
-  std::memset(x.overwrite_cpu_data(), 7, kBytes);
+  std::memset(x.overwrite_cpu_data(), 7, kSimBytes);
   y.overwrite_gpu_data(on);
   CHECK_THROWS_MATCHES(large.gpu_data(on), OutOfMemory,
                        Message("sim:0: cannot allocate 4096 bytes, in an access of \"large\""));
@@ -75,8 +75,8 @@ TEST_CASE("an access that fails names its memory, if it has a label") {
 
 TEST_CASE("under graph capture an access is an error, and good again afterwards") {
   Machine machine({});
-  SyncedMemory memory(kBytes, machine.device());
-  std::memset(memory.overwrite_cpu_data(), 7, kBytes);
+  SyncedMemory memory(kSimBytes, machine.device());
+  std::memset(memory.overwrite_cpu_data(), 7, kSimBytes);
   sim::BeginCapture(*machine.side);
   CHECK_THROWS_AS(memory.gpu_data(*machine.side), DeviceError);
   CHECK_THROWS_AS(memory.Prefetch(Side::kGpu, *machine.side), DeviceError);
@@ -88,7 +88,7 @@ TEST_CASE("under graph capture an access is an error, and good again afterwards"
 
 TEST_CASE("a wait for a stream under capture is an error that takes nothing away") {
   Machine machine({});
-  SyncedMemory memory(kBytes, machine.device());
+  SyncedMemory memory(kSimBytes, machine.device());
   Launch(*machine.side, memory.overwrite_gpu_data(*machine.side), 7);
   sim::BeginCapture(*machine.side);
   CHECK_THROWS_AS(memory.cpu_data(), DeviceError);
@@ -112,7 +112,7 @@ TEST_CASE("memory that runs out on either side is an OutOfMemory that changes no
       Launch(Stream::Main(machine.device()), full.overwrite_gpu_data(), 7);
       other.overwrite_cpu_data();
     } else {
-      std::memset(full.overwrite_cpu_data(), 7, kBytes);
+      std::memset(full.overwrite_cpu_data(), 7, kSimBytes);
       other.overwrite_gpu_data();
     }
     const Head head = full.head();
@@ -130,7 +130,7 @@ TEST_CASE("memory that runs out on either side is an OutOfMemory that changes no
 
 TEST_CASE("a kernel that fails is an error of a later access, and the memory can still be given back") {
   Machine machine({});
-  SyncedMemory memory(kBytes, machine.device());
+  SyncedMemory memory(kSimBytes, machine.device());
   void* const ptr = memory.overwrite_gpu_data();
   sim::Launch(Stream::Main(machine.device()), {ptr}, [] { throw std::runtime_error("a bad kernel"); });
   CHECK_THROWS_AS(memory.cpu_data(), DeviceError);
@@ -140,18 +140,18 @@ TEST_CASE("a kernel that fails is an error of a later access, and the memory can
 TEST_CASE("the caller's pinned bytes have been read when gpu_data returns") {
   for (std::uint64_t seed = 0; seed < 16; ++seed) {
     Machine machine({.seed = seed});
-    void* const mine = machine.device().Allocate(MemoryKind::kPinnedHost, kBytes, {});
+    void* const mine = machine.device().Allocate(MemoryKind::kPinnedHost, kSimBytes, {});
     {
-      SyncedMemory memory(kBytes, machine.device());
-      std::memset(mine, 7, kBytes);
+      SyncedMemory memory(kSimBytes, machine.device());
+      std::memset(mine, 7, kSimBytes);
       memory.set_cpu_data(mine);
       const void* const ptr = memory.gpu_data(*machine.side);
-      std::memset(mine, 77, kBytes);
+      std::memset(mine, 77, kSimBytes);
       sim::Launch(*machine.side, {ptr}, [ptr] {
         if (static_cast<const char*>(ptr)[3] != 7) throw std::runtime_error("not what was given");
       });
     }
-    machine.device().Deallocate(MemoryKind::kPinnedHost, mine, kBytes, {});
+    machine.device().Deallocate(MemoryKind::kPinnedHost, mine, kSimBytes, {});
     sim::Drain();
     CHECK(sim::Inspect().kernel_errors.empty());
   }
@@ -161,8 +161,8 @@ TEST_CASE("what waits for a copy does not wait for the kernel queued behind it")
   int alone = 0;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     Machine machine({.seed = seed});
-    SyncedMemory memory(kBytes, machine.device());
-    std::memset(memory.overwrite_cpu_data(), 7, kBytes);
+    SyncedMemory memory(kSimBytes, machine.device());
+    std::memset(memory.overwrite_cpu_data(), 7, kSimBytes);
     bool ran = false;
     const void* const ptr = memory.gpu_data();
     sim::Launch(Stream::Main(machine.device()), {ptr}, [&ran] { ran = true; });
@@ -196,7 +196,7 @@ TEST_CASE("a stream that ends with its last use holds up no other thread's acces
   sim::Reset();
   SlowToEnd device(MakeDevice("sim"));
   const Stream writer(device), other(device);
-  SyncedMemory memory(kBytes, device);
+  SyncedMemory memory(kSimBytes, device);
   memory.overwrite_gpu_data(writer);
   device.meanwhile = [&] { memory.gpu_data(other); };
   memory.gpu_data(Stream(device));  // which ends right after its last use
@@ -222,7 +222,7 @@ TEST_CASE("a stream that ends with its last use holds up no other thread's acces
 TEST_CASE("the memory of a simulated device dies before its work runs") {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     Machine machine({.seed = seed, .unified = seed % 2 == 1});
-    SyncedMemory memory(kBytes, machine.device());
+    SyncedMemory memory(kSimBytes, machine.device());
     Launch(*machine.side, memory.overwrite_gpu_data(*machine.side), 7);
     (void)memory.gpu_data();
     memory.Prefetch(Side::kCpu, *machine.side);

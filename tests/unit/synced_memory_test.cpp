@@ -15,8 +15,8 @@ namespace {
 
 using enum Head;
 
-struct Fixture {
-  explicit Fixture(std::size_t size = 4, bool unified = false) : device(unified), memory(size, device) {
+struct MemoryFixture {
+  explicit MemoryFixture(std::size_t size = 4, bool unified = false) : device(unified), memory(size, device) {
     device.Take();
   }
   LogDevice device;
@@ -44,14 +44,14 @@ TEST_CASE("an access allocates its own side, and the destructor gives both back"
 }
 
 TEST_CASE("bytes that nobody wrote read as zeros on the cpu, without work for the device") {
-  Fixture f;
+  MemoryFixture f;
   CHECK(Bytes(f.memory.cpu_data(), 4) == std::vector{0, 0, 0, 0});
   CHECK(f.device.Take() == Calls{"allocate pinned 4"});
   CHECK(f.memory.head() == HEAD_AT_CPU);
 }
 
 TEST_CASE("bytes that nobody wrote read as zeros on the gpu, in the order of the stream") {
-  Fixture f;
+  MemoryFixture f;
   const void* const ptr = f.memory.gpu_data(f.a);
   CHECK(f.device.Take() == Calls{"allocate device 4 on s1", "fill 4 on s1"});
   CHECK(f.memory.head() == HEAD_AT_GPU);
@@ -60,7 +60,7 @@ TEST_CASE("bytes that nobody wrote read as zeros on the gpu, in the order of the
 }
 
 TEST_CASE("an overwrite neither copies nor zeroes, whatever the head") {
-  Fixture f;
+  MemoryFixture f;
   f.memory.overwrite_gpu_data();
   CHECK(f.device.Take() == Calls{"allocate device 4 on main"});
   f.memory.overwrite_cpu_data();
@@ -71,7 +71,7 @@ TEST_CASE("an overwrite neither copies nor zeroes, whatever the head") {
 }
 
 TEST_CASE("a read on the gpu copies once, and both sides hold the bytes") {
-  Fixture f;
+  MemoryFixture f;
   std::memset(f.memory.overwrite_cpu_data(), 7, 4);
   const void* const ptr = f.memory.gpu_data();
   CHECK(f.device.Take() ==
@@ -85,7 +85,7 @@ TEST_CASE("a read on the gpu copies once, and both sides hold the bytes") {
 }
 
 TEST_CASE("a read on the cpu copies on the stream that wrote last, and waits for that copy alone") {
-  Fixture f;
+  MemoryFixture f;
   void* const ptr = f.memory.overwrite_gpu_data(f.a);
   f.device.Launch([ptr] { std::memset(ptr, 7, 4); });
   f.device.Take();
@@ -96,7 +96,7 @@ TEST_CASE("a read on the cpu copies on the stream that wrote last, and waits for
 }
 
 TEST_CASE("a mutable access takes the bytes from the other side") {
-  Fixture f;
+  MemoryFixture f;
   f.memory.mutable_gpu_data();
   CHECK(f.memory.head() == HEAD_AT_GPU);
   f.memory.mutable_cpu_data();
@@ -107,7 +107,7 @@ TEST_CASE("a mutable access takes the bytes from the other side") {
 }
 
 TEST_CASE("an access that finds its bytes in place makes no call") {
-  Fixture f;
+  MemoryFixture f;
   f.memory.mutable_cpu_data();
   f.device.Take();
   f.memory.cpu_data(), f.memory.mutable_cpu_data(), f.memory.overwrite_cpu_data();
@@ -119,7 +119,7 @@ TEST_CASE("an access that finds its bytes in place makes no call") {
 }
 
 TEST_CASE("a pointer stays the same for life") {
-  Fixture f;
+  MemoryFixture f;
   const void* const cpu = f.memory.cpu_data();
   const void* const gpu = f.memory.gpu_data();
   CHECK(f.memory.mutable_cpu_data() == cpu);
@@ -130,7 +130,7 @@ TEST_CASE("a pointer stays the same for life") {
 }
 
 TEST_CASE("two streams that read one after the other wait for the writer, not for each other") {
-  Fixture f;
+  MemoryFixture f;
   f.memory.overwrite_gpu_data(f.main);
   f.device.Take();
   f.memory.gpu_data(f.a), f.memory.gpu_data(f.b);
@@ -141,7 +141,7 @@ TEST_CASE("two streams that read one after the other wait for the writer, not fo
 }
 
 TEST_CASE("a write on a stream waits for the readers on others") {
-  Fixture f;
+  MemoryFixture f;
   f.memory.gpu_data(f.a), f.memory.gpu_data(f.b);
   f.device.Take();
   f.memory.mutable_gpu_data(f.a);
@@ -149,7 +149,7 @@ TEST_CASE("a write on a stream waits for the readers on others") {
 }
 
 TEST_CASE("a write after a read on the same stream still waits for a reader on another") {
-  Fixture f;
+  MemoryFixture f;
   f.memory.overwrite_gpu_data(f.a);
   f.memory.gpu_data(f.b);
   f.device.Take();
@@ -158,10 +158,10 @@ TEST_CASE("a write after a read on the same stream still waits for a reader on a
 }
 
 TEST_CASE("a write on the host waits for the copy that reads the old bytes, not for the kernels behind it") {
-  Fixture f;
+  bool ran = false;  // before the device, whose end runs what is queued
+  MemoryFixture f;
   f.memory.overwrite_cpu_data();
   f.memory.gpu_data();
-  bool ran = false;
   f.device.Launch([&ran] { ran = true; });
   f.device.Take();
   f.memory.overwrite_cpu_data();
@@ -183,7 +183,7 @@ TEST_CASE("memory goes back in the order of its last use, after all others") {
 }
 
 TEST_CASE("of a stream that has ended, the point after its last work is left") {
-  Fixture f;
+  MemoryFixture f;
   f.memory.overwrite_gpu_data(Stream(f.device));
   CHECK(f.device.Take() ==
         Calls{"create stream", "allocate device 4 on s3", "record e1 on s3", "destroy s3"});
@@ -194,7 +194,7 @@ TEST_CASE("of a stream that has ended, the point after its last work is left") {
 
 TEST_CASE("a borrowed stream with the handle of one that was forgotten waits for the work of that one") {
   for (const bool reads : {true, false}) {
-    Fixture f;
+    MemoryFixture f;
     const Stream lent = Stream::Borrow(f.device, StreamHandle{77});
     f.memory.overwrite_gpu_data(lent);
     f.memory.Forget(lent);
@@ -205,7 +205,7 @@ TEST_CASE("a borrowed stream with the handle of one that was forgotten waits for
 }
 
 TEST_CASE("a stream that no memory has to wait for ends without a point") {
-  Fixture f;
+  MemoryFixture f;
   f.memory.overwrite_gpu_data(f.a);
   f.device.Take();
   { const Stream brief(f.device); }
@@ -215,7 +215,7 @@ TEST_CASE("a stream that no memory has to wait for ends without a point") {
 TEST_CASE("readers on streams that come and go leave no more than a few points") {
   for (const bool own : {true, false}) {
     LogDevice other;
-    Fixture f;
+    MemoryFixture f;
     LogDevice& device = own ? f.device : other;
     f.memory.overwrite_gpu_data(Stream::Main(device));
     const std::size_t live = device.live();
@@ -228,7 +228,7 @@ TEST_CASE("readers on streams that come and go leave no more than a few points")
 }
 
 TEST_CASE("unified memory is one buffer, and the host waits instead of copying") {
-  Fixture f(4, true);
+  MemoryFixture f(4, true);
   void* const ptr = f.memory.overwrite_gpu_data(f.a);
   f.device.Launch([ptr] { std::memset(ptr, 7, 4); });
   CHECK(f.device.Take() == Calls{"allocate managed 4"});
@@ -248,7 +248,7 @@ TEST_CASE("unified memory is given back when the host has waited for its last us
 }
 
 TEST_CASE("a memory of no bytes makes no call, and its head moves as any other's") {
-  Fixture f(0);
+  MemoryFixture f(0);
   CHECK(f.memory.cpu_data() == nullptr);
   CHECK(f.memory.head() == HEAD_AT_CPU);
   CHECK(f.memory.gpu_data() == nullptr);
@@ -262,7 +262,7 @@ TEST_CASE("a memory of no bytes makes no call, and its head moves as any other's
 }
 
 TEST_CASE("an access of no bytes makes no call, wherever they would be") {
-  Fixture f;
+  MemoryFixture f;
   for (const std::size_t first : {0U, 2U, 4U}) {
     f.memory.overwrite_gpu_data({first, 0}, f.a);
     f.memory.mutable_cpu_data({first, 0});
@@ -277,7 +277,7 @@ TEST_CASE("the nested enum and its values are Caffe's") {
   STATIC_CHECK(std::is_same_v<SyncedMemory::SyncedHead, Head>);
   STATIC_CHECK(SyncedMemory::HEAD_AT_GPU == Head::HEAD_AT_GPU);
   STATIC_CHECK_FALSE(std::is_copy_constructible_v<SyncedMemory>);
-  Fixture f;
+  MemoryFixture f;
   CHECK(f.memory.size() == 4);
   CHECK(f.memory.capacity() == 4);
   CHECK(&f.memory.device() == &f.device);

@@ -27,13 +27,13 @@ constexpr Access kAccesses[] = {Access::kRead, Access::kReadWrite, Access::kOver
 
 /// A device, and a memory on it whose bytes are 1, 2, 3 ... and are where a place on the other side must
 /// fetch them.
-struct Fixture {
+struct TakeFixture {
   LogDevice device;
   const Stream main = Stream::Main(device);
   SyncedMemory x{8, device, "weights"};
   const Stream* const on;
 
-  explicit Fixture(bool cpu) : on(cpu ? nullptr : &main) {
+  explicit TakeFixture(bool cpu) : on(cpu ? nullptr : &main) {
     void* const ptr = cpu ? x.overwrite_gpu_data() : x.overwrite_cpu_data();
     for (int i = 0; i < 8; ++i) static_cast<unsigned char*>(ptr)[i] = static_cast<unsigned char>(i + 1);
     device.Take();
@@ -67,7 +67,7 @@ TEST_CASE("Operands of one memory with one range take the joint access, in every
     for (const Access b : kAccesses)
       for (const Access c : kAccesses) {
         CAPTURE(cpu, Name(a), Name(b), Name(c));
-        Fixture f(cpu);
+        TakeFixture f(cpu);
         const auto ptrs = f.TakeAll({{&f.x, {}, a}, {&f.x, {0, 8}, b}, {&f.x, {0, ByteRange::kRest}, c}});
         CHECK(ptrs == std::vector<void*>(3, ptrs[0]));
         f.device.RunAll();
@@ -78,7 +78,7 @@ TEST_CASE("Operands of one memory with one range take the joint access, in every
 }
 
 TEST_CASE("Each operand gets the first of its own bytes") {
-  Fixture f(GENERATE(false, true));
+  TakeFixture f(GENERATE(false, true));
   const auto ptrs = f.TakeAll({{&f.x, {4, 4}, Access::kReadWrite},
                                {&f.x, {0, 2}, Access::kRead},
                                {&f.x, {2, 2}, Access::kReadWrite},
@@ -91,7 +91,7 @@ TEST_CASE("Each operand gets the first of its own bytes") {
 }
 
 TEST_CASE("Parts of two memories may come in turn") {
-  Fixture f(GENERATE(false, true));
+  TakeFixture f(GENERATE(false, true));
   SyncedMemory y(8, f.device);
   const auto ptrs = f.TakeAll({{&f.x, {0, 4}, Access::kRead},
                                {&y, {0, 4}, Access::kOverwrite},
@@ -104,7 +104,7 @@ TEST_CASE("Parts of two memories may come in turn") {
 }
 
 TEST_CASE("Observers are told of the operands that were not in place, and of no other") {
-  Fixture f(GENERATE(false, true));
+  TakeFixture f(GENERATE(false, true));
   SyncedMemory y(8, f.device);
   f.TakeAll({{&y, {}, Access::kOverwrite}});
   std::vector<const SyncedMemory*> seen;
@@ -115,7 +115,7 @@ TEST_CASE("Observers are told of the operands that were not in place, and of no 
 }
 
 TEST_CASE("Operands that overlap in part are refused where one of them writes, and nothing has changed") {
-  Fixture f(GENERATE(false, true));
+  TakeFixture f(GENERATE(false, true));
   const Access write = GENERATE(Access::kReadWrite, Access::kOverwrite);
   SyncedMemory other(8, f.device);
   const Head before = f.x.head();
@@ -132,7 +132,7 @@ TEST_CASE("Operands that overlap in part are refused where one of them writes, a
 }
 
 TEST_CASE("Reads may overlap, and ranges that touch are disjoint") {
-  Fixture f(GENERATE(false, true));
+  TakeFixture f(GENERATE(false, true));
   const auto ptrs = f.TakeAll({{&f.x, {0, 4}, Access::kRead}, {&f.x, {2, 4}, Access::kRead}});
   f.device.RunAll();
   CHECK(Bytes(ptrs[0], 4) == std::vector<int>{1, 2, 3, 4});
@@ -141,7 +141,7 @@ TEST_CASE("Reads may overlap, and ranges that touch are disjoint") {
 }
 
 TEST_CASE("A range beyond the memory is refused by its label, and nothing has changed") {
-  Fixture f(GENERATE(false, true));
+  TakeFixture f(GENERATE(false, true));
   SyncedMemory other(8, f.device);
   for (const ByteRange range :
        {ByteRange{4, 5}, ByteRange{9, 0}, ByteRange{9, ByteRange::kRest}, ByteRange{1, ByteRange::kRest - 1}})

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <chrono>
+// What reads batches ahead for layers of data: in every build, for its threads.
+#include "core/nets/data/prefetcher.hpp"
+
+#include <atomic>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <functional>
-#include <mutex>
+#include <new>
+#include <stdexcept>
 #include <thread>
 
-#include "core/nets/data/prefetcher.hpp"
-#include "tests/nets/data_folder.hpp"
+#include "ferry/error.hpp"
+#include "tests/unit/kernels_world.hpp"
 
-namespace ferry::nets_test {
+namespace ferry::testing {
 namespace {
 
+using Catch::Matchers::Message;
 using detail::BatchSource;
 using detail::Prefetcher;
 using Batch = std::vector<Blob<float>>;
+
+constexpr const char* kEverywhere[] = {"host cpu", "host stream", "sim cpu", "sim main", "sim stream"};
 
 /// Batch k has 8 elements: seed + 100 k + i.
 class Counting : public BatchSource<float> {
@@ -29,8 +37,8 @@ class Counting : public BatchSource<float> {
   std::function<void(const RandomKey&, const std::atomic<bool>&)> before;
 };
 
-struct Run {
-  explicit Run(const Place& place, std::size_t ahead = 2)
+struct PrefetchedBlob {
+  explicit PrefetchedBlob(const Place& place, std::size_t ahead = 2)
       : top({8}, place.device()), prefetcher(source, ahead, {&top}, place), at(place) {}
   /// The first element of a batch that is right.
   float Take(std::uint64_t iteration, std::uint64_t seed = 0) {
@@ -51,17 +59,17 @@ struct Run {
 };
 
 TEST_CASE("Batches come in order at every place, however many are read ahead") {
-  for (const std::string& where : DataPlaces())
+  for (const char* const where : kEverywhere)
     for (const std::size_t ahead : {0U, 1U, 5U}) {
       const World world(where, {.seed = 5});
-      Run run(world.place(), ahead);
+      PrefetchedBlob run(world.place(), ahead);
       for (std::uint64_t k = 0; k < 20; ++k) CHECK(run.Take(k) == 100.0F * static_cast<float>(k));
     }
 }
 
 TEST_CASE("A batch of another number or seed is that batch") {
   const World world("sim stream");
-  Run run(world.place());
+  PrefetchedBlob run(world.place());
   CHECK(run.Take(0) == 0);
   CHECK(run.Take(1) == 100);
   CHECK(run.Take(7) == 700);
@@ -74,16 +82,16 @@ TEST_CASE("A batch of another number or seed is that batch") {
 }
 
 TEST_CASE("What the source throws is thrown in the place of its batch, which is tried again") {
-  for (const std::string& where : DataPlaces()) {
+  for (const char* const where : kEverywhere) {
     const World world(where);
-    Run run(world.place());
+    PrefetchedBlob run(world.place());
     std::atomic<int> failures = 2;
     run.source.before = [&](const RandomKey& key, const std::atomic<bool>&) {
-      if (key.iteration == 3 && failures-- > 0) throw NetError("no item 3");
+      if (key.iteration == 3 && failures-- > 0) throw std::runtime_error("no item 3");
     };
     for (std::uint64_t k = 0; k < 3; ++k) CHECK(run.Take(k) == 100.0F * static_cast<float>(k));
     for (int i = 0; i < 2; ++i) {
-      CheckFails([&] { run.Take(3); }, {"no item 3"});
+      CHECK_THROWS_MATCHES(run.Take(3), std::runtime_error, Message("no item 3"));
       CHECK(run.Seen() == 200);
     }
     CHECK(run.Take(3) == 300);
@@ -93,12 +101,12 @@ TEST_CASE("What the source throws is thrown in the place of its batch, which is 
 
 TEST_CASE("An error of a batch that nobody wants any more is forgotten") {
   const World world("host cpu");
-  Run run(world.place());
+  PrefetchedBlob run(world.place());
   run.source.before = [](const RandomKey& key, const std::atomic<bool>&) {
-    if (key.iteration == 1) throw NetError("no item 1");
+    if (key.iteration == 1) throw std::runtime_error("no item 1");
   };
   CHECK(run.Take(0) == 0);
-  CheckFails([&] { run.Take(1); }, {"no item 1"});
+  CHECK_THROWS_MATCHES(run.Take(1), std::runtime_error, Message("no item 1"));
   CHECK(run.Take(2) == 200);
 }
 
@@ -109,7 +117,7 @@ TEST_CASE("A device that refuses a call fails a Take, and the Take after it has 
     for (long n = 1; n <= 6; ++n) {
       INFO("call " << n << " of " << call);
       const World world("sim stream", {.fail_at = n, .fail_call = call});
-      Run run(world.place());
+      PrefetchedBlob run(world.place());
       int failures = 0;
       for (std::uint64_t k = 0; k < 8; ++k) {
         for (;;) {
@@ -139,11 +147,11 @@ TEST_CASE("A device that refuses a call fails a Take, and the Take after it has 
 }
 
 TEST_CASE("The end of a prefetcher does not wait for the rest of a batch") {
-  for (const std::string& where : DataPlaces()) {
+  for (const char* const where : kEverywhere) {
     const World world(where);
     std::atomic<bool> busy = false;
     {
-      Run run(world.place());
+      PrefetchedBlob run(world.place());
       run.source.before = [&](const RandomKey&, const std::atomic<bool>& abandoned) {
         busy = true;
         while (!abandoned) std::this_thread::yield();
@@ -157,7 +165,7 @@ TEST_CASE("The end of a prefetcher does not wait for the rest of a batch") {
 
 TEST_CASE("Another number interrupts the batch that is being filled") {
   const World world("sim stream");
-  Run run(world.place());
+  PrefetchedBlob run(world.place());
   std::atomic<bool> busy = false;
   run.source.before = [&](const RandomKey& key, const std::atomic<bool>& abandoned) {
     busy = busy || key.iteration == 1;
@@ -170,14 +178,14 @@ TEST_CASE("Another number interrupts the batch that is being filled") {
 
 TEST_CASE("A prefetcher that was never asked for a batch ends") {
   const World world("sim stream");
-  const Run run(world.place());
+  const PrefetchedBlob run(world.place());
   CHECK(run.top.count() == 8);
 }
 
 TEST_CASE("A blob that shares a batch keeps it, whatever is read after it") {
-  for (const std::string& where : DataPlaces()) {
+  for (const char* const where : kEverywhere) {
     const World world(where, {.seed = 9});
-    Run run(world.place());
+    PrefetchedBlob run(world.place());
     run.Take(0);
     Blob<float> kept({8}, world.device());
     kept.ShareData(run.top);
@@ -187,9 +195,9 @@ TEST_CASE("A blob that shares a batch keeps it, whatever is read after it") {
 }
 
 TEST_CASE("What changes a top in place does not reach later batches") {
-  for (const std::string& where : DataPlaces()) {
+  for (const char* const where : kEverywhere) {
     const World world(where);
-    Run run(world.place());
+    PrefetchedBlob run(world.place());
     for (std::uint64_t k = 0; k < 12; ++k) {
       CHECK(run.Take(k) == 100.0F * static_cast<float>(k));
       Set(world.place(), -1.0F, run.top);
@@ -199,7 +207,7 @@ TEST_CASE("What changes a top in place does not reach later batches") {
 
 TEST_CASE("Batches go where the layer has moved to") {
   const World world("sim stream");
-  Run run(Place::Cpu(world.device()));
+  PrefetchedBlob run(Place::Cpu(world.device()));
   CHECK(run.Take(0) == 0);
   run.prefetcher.set_place(world.place());
   for (std::uint64_t k = 1; k < 8; ++k) CHECK(run.Take(k) == 100.0F * static_cast<float>(k));
@@ -207,4 +215,4 @@ TEST_CASE("Batches go where the layer has moved to") {
 }
 
 }  // namespace
-}  // namespace ferry::nets_test
+}  // namespace ferry::testing
