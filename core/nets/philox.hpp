@@ -21,26 +21,23 @@ class Philox {
   explicit Philox(const RandomKey& key) noexcept
       : iteration_(key.iteration), key_(Mix(key.seed + 0x9E3779B97F4A7C15U * (key.layer + 1))) {}
 
-  /// The function itself: what it makes of a counter of 128 bits under a key of 64.
-  KOKKOS_INLINE_FUNCTION static Block Rounds(Block counter, std::uint32_t k0, std::uint32_t k1) {
-    std::uint32_t(&c)[4] = counter.word;
-    for (int round = 0; round < 10; ++round) {
+  /// The function itself: what it makes of a counter of 128 bits under a key of 64. A loop would not be
+  /// unrolled, and then not vectorised.
+  template <int kRounds = 10>
+  KOKKOS_FORCEINLINE_FUNCTION static Block Rounds(const Block& counter, std::uint32_t k0, std::uint32_t k1) {
+    if constexpr (kRounds == 0) {
+      return counter;
+    } else {
+      const std::uint32_t(&c)[4] = counter.word;
       const std::uint64_t p0 = std::uint64_t{0xD2511F53U} * c[0];
       const std::uint64_t p1 = std::uint64_t{0xCD9E8D57U} * c[2];
-      const std::uint32_t c0 = High(p1) ^ c[1] ^ k0;
-      const std::uint32_t c2 = High(p0) ^ c[3] ^ k1;
-      c[1] = Low(p1);
-      c[3] = Low(p0);
-      c[0] = c0;
-      c[2] = c2;
-      k0 += 0x9E3779B9U;
-      k1 += 0xBB67AE85U;
+      return Rounds<kRounds - 1>({{High(p1) ^ c[1] ^ k0, Low(p1), High(p0) ^ c[3] ^ k1, Low(p0)}},
+                                 k0 + 0x9E3779B9U, k1 + 0xBB67AE85U);
     }
-    return counter;
   }
 
   /// 128 random bits for each index.
-  KOKKOS_INLINE_FUNCTION Block At(std::uint64_t index) const {
+  KOKKOS_FORCEINLINE_FUNCTION Block At(std::uint64_t index) const {
     return Rounds({{Low(index), High(index), Low(iteration_), High(iteration_)}}, Low(key_), High(key_));
   }
   /// 64 of them.

@@ -12,23 +12,37 @@ namespace {
 
 /// Draws which elements stay, by 32 random bits for each: an index has those of four.
 template <class T>
-struct DrawAndDrop {
+struct Drop {
   static constexpr std::int64_t kElements = 4;
 
   Philox random;
   std::uint32_t dropped;  ///< so many of 2^32 numbers
   T factor;
-  std::int64_t count;
 
+  /// Four elements at once, which a compiler vectorises over indices.
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, T* y,
                                               std::uint8_t* stays) const {
     const Philox::Block block = random.At(static_cast<std::uint64_t>(index));
-    const std::int64_t first = index * kElements;
-    const std::int64_t end = first + kElements < count ? first + kElements : count;
-    for (std::int64_t i = first; i < end; ++i) {
-      stays[i] = block.word[i - first] < dropped ? 0 : 1;
-      y[i] = x[i] * (stays[i] != 0 ? factor : T(0));
+    for (std::int64_t i = 0; i < kElements; ++i) {
+      const bool stay = block.word[i] >= dropped;
+      stays[kElements * index + i] = stay ? 1 : 0;
+      y[kElements * index + i] = x[kElements * index + i] * (stay ? factor : T(0));
     }
+  }
+};
+
+/// The elements behind the last four.
+template <class T>
+struct DropRest {
+  Drop<T> drop;
+  std::int64_t index;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const T* x, T* y, std::uint8_t* stays) const {
+    const std::int64_t at = Drop<T>::kElements * index + i;
+    stays[at] = drop.random.At(static_cast<std::uint64_t>(index)).word[i % Drop<T>::kElements] >= drop.dropped
+                    ? 1
+                    : 0;
+    y[at] = x[at] * (stays[at] != 0 ? drop.factor : T(0));
   }
 };
 
@@ -63,11 +77,14 @@ class DropoutLayer : public NeuronLayer<T> {
 
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     if (this->phase_ != TRAIN) return Pass(place, *bottom[0], *top[0]);
-    constexpr std::int64_t kDrawn = DrawAndDrop<T>::kElements;
-    const std::int64_t count = bottom[0]->count();
     const auto dropped = static_cast<std::uint32_t>(std::ldexp(static_cast<double>(Ratio()), 32));
-    ParallelFor(place, (count + kDrawn - 1) / kDrawn, Read(*bottom[0]), Overwrite(*top[0]), Overwrite(stays_),
-                DrawAndDrop<T>{Philox(this->random_key()), dropped, Factor(), count});
+    const Drop<T> drop{Philox(this->random_key()), dropped, Factor()};
+    const std::int64_t fours = bottom[0]->count() / Drop<T>::kElements;
+    const std::int64_t rest = bottom[0]->count() % Drop<T>::kElements;
+    ParallelFor(place, fours, Read(*bottom[0]), Overwrite(*top[0]), Overwrite(stays_), drop);
+    if (rest != 0)
+      ParallelFor(place, rest, Read(*bottom[0]), ReadWrite(*top[0]), ReadWrite(stays_),
+                  DropRest<T>{drop, fours});
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
