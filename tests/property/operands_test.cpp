@@ -187,7 +187,7 @@ long FailEach(Fault fault, const Order& order, Place place, const sim::Options& 
 
 TEST_CASE(
     "a call whose device or host fails at any point takes none of its operands, and may be made again") {
-  const auto stride = static_cast<std::uint64_t>(1 / std::min(1.0, Scale()));
+  const std::uint64_t stride = Stride(4);  // of places and of faults
   std::uint64_t code = 0;
   long faults = 0;
   Order order;

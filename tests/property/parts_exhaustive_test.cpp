@@ -79,7 +79,7 @@ void RunAll(const std::array<ByteRange, 2>& ranges) {
   std::array<unsigned, kLength> letters{};
   std::uint64_t total = 1, ran = 0;
   for (std::size_t i = 0; i < kLength; ++i) total *= kLetters;
-  const auto stride = static_cast<std::uint64_t>(1 / std::min(1.0, Scale()));
+  const std::uint64_t stride = Stride(kLetters);
   for (std::uint64_t code = 0; code < total; code += stride, ++ran) {
     std::uint64_t rest = code;
     for (unsigned& letter : letters) letter = static_cast<unsigned>(rest % kLetters), rest /= kLetters;

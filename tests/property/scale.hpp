@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <numeric>
 
 namespace ferry::testing {
 
@@ -11,17 +14,25 @@ inline constexpr double kUsualScale = 0.02;
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 inline constexpr double kUsualScale = 0.02;
 #else
-inline constexpr double kUsualScale = 1;
+inline constexpr double kUsualScale = 0.2;
 #endif
 #else
-inline constexpr double kUsualScale = 1;
+inline constexpr double kUsualScale = 0.2;
 #endif
 
-/// How much of the property tests is run: 1 is all of it, and usual where no sanitizer slows them down.
-/// The environment variable FERRY_TEST_SCALE says otherwise.
+/// How much of the property tests is run; 1, which CI asks for, is all of it. The environment variable FERRY_TEST_SCALE says
+/// otherwise than usual.
 inline double Scale() {
   const char* const said = std::getenv("FERRY_TEST_SCALE");
   return said != nullptr ? std::atof(said) : kUsualScale;
+}
+
+/// How far apart the sequences are that are run, out of all that are numbered by digits of `base`: 1 where all are. It has
+/// no factor in common with the base, so that each digit takes every value.
+inline std::uint64_t Stride(std::uint64_t base) {
+  auto stride = static_cast<std::uint64_t>(1 / std::min(1.0, Scale()));
+  while (std::gcd(stride, base) != 1) ++stride;
+  return stride;
 }
 
 }  // namespace ferry::testing

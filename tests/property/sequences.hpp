@@ -18,7 +18,7 @@ namespace ferry::testing {
 template <class RunOne>
 std::uint64_t EachSequence(std::size_t length, std::size_t letters, std::uint64_t seed, RunOne run) {
   const auto total = static_cast<std::uint64_t>(std::llround(std::pow(letters, length)));
-  const auto stride = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(1 / std::min(1.0, Scale())));
+  const std::uint64_t stride = Stride(letters);
   std::uint64_t ran = 0;
   std::vector<Step> steps(length);
   for (std::uint64_t code = seed % stride; code < total; code += stride, ++ran) {
