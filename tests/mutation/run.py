@@ -32,7 +32,8 @@ TESTS = [("unit_ranges", 1), ("unit_memory", 1), ("unit_gpu", 1), ("property_par
 BLOB_TESTS = [("unit_proto", 1), ("unit_operands", 1), ("unit_blob_allocation", 1)]
 BLOB = re.compile(r"core/(blob|proto|kernels(?!/gpu|/float_dot))/|core/memory/(array|operand)\.cpp|"
                   r"include/ferry/(array|blob|kernels|kokkos|operand|place|shape|detail/(kokkos/.*|message|blob_.*|shaped))\.hpp")
-NETS_TESTS = [(f"nets_{what}", 1) for what in ("format", "solver", "data", "vision", "net", "layers")]
+NETS_TESTS = [(test, 1) for test in ("nets_format", "nets_solver", "nets_data", "nets_vision", "nets_net", "nets_layers",
+                                    "unit_prefetcher")]
 # For a vendor's backend: with the vendor's functions made of the simulated GPU.
 VENDORS = ["cuda", "hip"]
 MACHINES = ["", "unified", "without_pools"]

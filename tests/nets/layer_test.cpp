@@ -51,7 +51,6 @@ class TestPlaceLayer : public TestCpuLayer<T> {
   using typename Layer<T>::Blobs;
   const char* type() const override { return "TestPlace"; }
 
- protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     ParallelFor(
         place, top[0]->count(), Read(*bottom[0]), Overwrite(*top[0]),

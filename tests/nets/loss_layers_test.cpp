@@ -126,6 +126,15 @@ TEST_CASE("SoftmaxWithLoss divides by what the normalization says") {
       }
 }
 
+TEST_CASE("SoftmaxWithLoss takes no prediction for less likely than the least float, in double, too") {
+  for (const std::string& where : Places()) {
+    INFO(where);
+    const World world(where);
+    Run run(world, LayerText("SoftmaxWithLoss"), {{{1, 2}, {0, 800}}, {{1}, {0}}});
+    CHECK(std::abs(run.Forward() + std::log(1.17549435082229e-38)) <= 1e-12);  // 2^-126
+  }
+}
+
 TEST_CASE("A sum of many terms is right, and has the same bits at every place") {
   const Given a = Reals({7, 1000}, 21);
   const Given b = Reals({7, 1000}, 22);

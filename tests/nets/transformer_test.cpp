@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <catch2/catch_template_test_macros.hpp>
+#include <cstdlib>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -135,6 +137,17 @@ TEST_CASE("Crops and mirrors of a thousand items take every value about as often
   for (const int times : mirrors) CHECK(std::abs(times - 1500) < 150);
   for (const int times : rows) CHECK(std::abs(times - 600) < 110);
   for (const int times : columns) CHECK(std::abs(times - 1000) < 130);
+}
+
+TEST_CASE("A shuffle makes each order as often as any other") {
+  std::map<std::vector<std::int64_t>, int> times;
+  std::vector<std::int64_t> order(3);
+  for (std::uint64_t epoch = 0; epoch < 6000; ++epoch) {
+    detail::Shuffle({7, 1, 0}, epoch, 0, order);
+    ++times[order];
+  }
+  CHECK(times.size() == 6);
+  for (const auto& [items, count] : times) CHECK(std::abs(count - 1000) < 150);  // five standard deviations
 }
 
 TEST_CASE("A shuffled order has each item once, and is another one for each epoch, part, seed and layer") {

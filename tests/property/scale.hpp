@@ -20,15 +20,15 @@ inline constexpr double kUsualScale = 0.2;
 inline constexpr double kUsualScale = 0.2;
 #endif
 
-/// How much of the property tests is run; 1, which CI asks for, is all of it. The environment variable FERRY_TEST_SCALE says
-/// otherwise than usual.
+/// How much of the property tests is run; 1, which CI asks for, is all of it. The environment variable
+/// FERRY_TEST_SCALE says otherwise than usual.
 inline double Scale() {
   const char* const said = std::getenv("FERRY_TEST_SCALE");
   return said != nullptr ? std::atof(said) : kUsualScale;
 }
 
-/// How far apart the sequences are that are run, out of all that are numbered by digits of `base`: 1 where all are. It has
-/// no factor in common with the base, so that each digit takes every value.
+/// How far apart the sequences are that are run, out of all that are numbered by digits of `base`: 1 where
+/// all are. It has no factor in common with the base, so that each digit takes every value.
 inline std::uint64_t Stride(std::uint64_t base) {
   auto stride = static_cast<std::uint64_t>(1 / std::min(1.0, Scale()));
   while (std::gcd(stride, base) != 1) ++stride;
