@@ -95,6 +95,7 @@ TEST_CASE("An index without a row is an error on the host, and its row not-a-num
       for (std::size_t i = 0; i < 6; ++i) CHECK(std::isnan(rows[i]) == (i / 2 == 1));
       Blob<double> more({6, 2}, world.place().device());  // what comes before and after the table's gradient
       SetDiff(more, Numbers(12, 0));
+      world.place().ReadWrite(Diff(more));  // so that they are on the device alone
       run.layer->blobs()[0]->ShareDiff(more.Slice(2, 2));
       SetDiff(*run.top[0], {1, 2, 3, 4, 5, 6});
       run.layer->Backward(run.top, {false}, run.bottom);
