@@ -35,6 +35,7 @@ for source in core/nets/layers/*.cpp; do
       exit 1
     }
 
+    /^\/\/\/ .*[.}] (Parameters|Bottoms|Tops|Weights|Gradient|Caffe): / { fail("a line goes on with another item: " $0) }
     /^[ \t]*\/\/\// {
       if (!inside) comment = ""
       inside = 1

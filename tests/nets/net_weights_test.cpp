@@ -60,9 +60,11 @@ TEST_CASE("Weights go from a net to another by way of a message, a binary file a
     const Net<double> from(NetOf(kText));
     Net<double> to(NetOf(kText + Product("more", "b/c", 2)));
     const auto more = DataOf(*to.params()[4]);
+    const LogLines log;
     way(from, to, folder / "net");
     for (std::size_t i = 0; i < 4; ++i) CHECK(AllOf(to)[i] == AllOf(from)[i]);
     CHECK(DataOf(*to.params()[4]) == more);  // what the source has not stays
+    CHECK(log.Has("The source has no layer 'more'"));
   }
 }
 

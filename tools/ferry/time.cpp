@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ferry time: how long each layer takes, what it moves and what it holds.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "ferry/statistics_device.hpp"
@@ -42,12 +45,27 @@ std::uint64_t HeldBytes(const Net<float>& net, std::size_t layer) {
   return static_cast<std::uint64_t>(elements) * sizeof(float) * (net.phase() == TRAIN ? 2 : 1);
 }
 
-/// Real values: zeros would always go one way through max pooling and ReLU.
+/// The blobs that a loss or Accuracy reads as labels, and those that are split into such.
+std::set<const Blob<float>*> Labels(const Net<float>& net) {
+  std::set<const Blob<float>*> labels;
+  for (std::size_t i = net.layers().size(); i-- > 0;) {
+    const std::string type = net.layers()[i]->type();
+    const auto& bottoms = net.bottom_vecs()[i];
+    const auto is_label = [&](const Blob<float>* top) { return labels.contains(top); };
+    if ((type.ends_with("Loss") || type == "Accuracy") && bottoms.size() > 1) labels.insert(bottoms[1]);
+    if (type == "Split" && std::ranges::any_of(net.top_vecs()[i], is_label)) labels.insert(bottoms[0]);
+  }
+  return labels;
+}
+
+/// Labels are class 0. Else real values: zeros would always go one way through max pooling and ReLU.
 void FillInputs(const Net<float>& net) {
+  const auto labels = Labels(net);
   for (Blob<float>* const input : net.input_blobs()) {
+    const bool label = labels.contains(input);
     float* const values = input->overwrite_cpu_data();
     for (std::int64_t i = 0; i < input->count(); ++i)
-      values[i] = static_cast<float>((i * 2654435761 >> 8) % 2048) / 1024 - 1;
+      values[i] = label ? 0 : static_cast<float>((i * 2654435761 >> 8) % 2048) / 1024 - 1;
   }
 }
 

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <optional>
 
+#include "ferry/error.hpp"
 #include "ferry/log.hpp"
 #include "loss_files.hpp"
 #include "model.hpp"
@@ -63,6 +65,26 @@ class Progress {
   std::vector<LossRow> rows_;
 };
 
+/// While it lives, the log has all that Caffe says, on lines of its own.
+class LogOnLines {
+ public:
+  explicit LogOnLines(std::optional<Progress>& progress) {
+    SetLogLevel(std::min(log_level(), LogLevel::kInfo));
+    SetLogSink([&](LogLevel, std::string_view line) {
+      if (progress) progress->EndLine();
+      std::cerr << line << '\n';
+    });
+  }
+  ~LogOnLines() { SetLogSink({}); }
+  LogOnLines(const LogOnLines&) = delete;
+  LogOnLines& operator=(const LogOnLines&) = delete;
+};
+
+/// Found out before hours of training, not after. No file: nothing is to be written.
+void RequireWritable(const std::string& file) {
+  if (!file.empty() && !std::ofstream(file, std::ios::app)) throw Error(file + " cannot be written");
+}
+
 struct Train {
   Model model;
   std::string solver_file, snapshot, csv, plot;
@@ -78,25 +100,22 @@ struct Train {
     param.mutable_train_state()->set_level(model.level);
     for (const std::string& stage : model.stages) param.mutable_train_state()->add_stage(stage);
 
+    for (const std::string& file : {csv, plot}) RequireWritable(file);
+    std::optional<Progress> progress;
+    const LogOnLines log(progress);
     const auto solver = SolverRegistry<float>::CreateSolver(param, PlaceOf(param));
     const SignalHandler signals(ActionOf(sigint_effect), ActionOf(sighup_effect));
     solver->SetActionFunction(signals.GetActionFunction());
     if (!snapshot.empty()) solver->Restore(snapshot);
-    Progress progress(solver->iter(), param.max_iter(), ImagesAnIteration(*solver));
-    SetLogLevel(std::min(log_level(), LogLevel::kInfo));
-    SetLogSink([&](LogLevel, std::string_view line) {
-      progress.EndLine();
-      std::cerr << line << '\n';
-    });
-    solver->SetProgressFunction([&](const SolverProgress& at) { progress.Show(at); });
+    progress.emplace(solver->iter(), param.max_iter(), ImagesAnIteration(*solver));
+    solver->SetProgressFunction([&](const SolverProgress& at) { progress->Show(at); });
     solver->Solve();
-    progress.EndLine();
-    SetLogSink({});
-    if (!csv.empty()) WriteCsv(csv, progress.rows());
-    if (!plot.empty()) WritePlot(plot, progress.rows());
+    progress->EndLine();
+    if (!csv.empty()) WriteCsv(csv, progress->rows());
+    if (!plot.empty()) WritePlot(plot, progress->rows());
   }
 
-  /// Flags win; then the solver's own choice of a GPU, as far as the build has GPUs; else the default.
+  /// Flags win; then solver_mode: CPU, which is the host; else the default device, whatever device_id says.
   Place PlaceOf(const SolverParameter& param) const {
     const bool told = !model.device.empty() || model.gpu >= 0;
     if (!told && param.has_solver_mode() && param.solver_mode() == SolverParameter::CPU)

@@ -100,8 +100,10 @@ class DatabaseSource final : public BatchSource<T> {
 ///
 /// Parameters: data_param { source, backend: LEVELDB, batch_size, rand_skip: 0, prefetch: 4 },
 /// transform_param { scale: 1, mirror: false, crop_size: 0, mean_file, mean_value, force_color: false,
-/// force_gray: false }. Tops: 1 or 2: batch_size x channels x height x width, and batch_size. Each batch has
-/// the shape of its first record. Caffe: ignores rand_skip, gives 0 for a label that is not there, and draws
+/// force_gray: false }.
+/// Tops: 1 or 2: batch_size x channels x height x width, and batch_size. Each batch has
+/// the shape of its first record.
+/// Caffe: ignores rand_skip, gives 0 for a label that is not there, and draws
 /// crops and mirrors from a generator, where here they are functions of seed, layer and record.
 template <class T>
 class DataLayer final : public PrefetchingLayer<T> {

@@ -8,10 +8,14 @@ namespace {
 /// Element by element: the sum of coeff_i * x_i, the product, or the largest.
 ///
 /// Parameters: eltwise_param { operation: SUM coeff: 1 for each bottom, of SUM alone stable_prod_grad: true
-/// }. Bottoms: 2 or more, of one shape. Tops: 1, of that shape; not one of the bottoms. Gradient: of MAX,
+/// }.
+/// Bottoms: 2 or more, of one shape.
+/// Tops: 1, of that shape; not one of the bottoms.
+/// Gradient: of MAX,
 /// goes to the bottom that was the largest; of those that are equal, to bottom 1 before bottom 0, and then to
 /// the one with the lowest number. Of PROD, with stable_prod_grad: false, top / x_i instead of the product of
-/// the others. Caffe: takes a top that is bottom 0, and then gives wrong values.
+/// the others.
+/// Caffe: takes a top that is bottom 0, and then gives wrong values.
 template <class T>
 class EltwiseLayer : public Layer<T> {
  public:

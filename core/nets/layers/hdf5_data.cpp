@@ -157,7 +157,8 @@ class Hdf5Source final : public BatchSource<T> {
 /// One file at a time is in memory.
 ///
 /// Parameters: hdf5_data_param { source (a file with paths of HDF5 files), batch_size, shuffle: false },
-/// data_param { prefetch: 4 }. Tops: 1 or more: batch_size rows, each of the shape of a dataset's rows.
+/// data_param { prefetch: 4 }.
+/// Tops: 1 or more: batch_size rows, each of the shape of a dataset's rows.
 /// Caffe: does not read ahead, looks at a file's shapes only when it gets there, and shuffles by a generator,
 /// where here the order is a function of seed, layer and epoch.
 template <class T>

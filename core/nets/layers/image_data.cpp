@@ -137,8 +137,10 @@ class ImageSource final : public BatchSource<T> {
 /// (goes in front of each path), batch_size: 1, shuffle: false, rand_skip: 0, new_height: 0, new_width: 0,
 /// is_color: true
 /// }, transform_param { scale: 1, mirror: false, crop_size: 0, mean_file, mean_value }, data_param {
-/// prefetch: 4 }. Tops: 2: batch_size x channels x height x width, and batch_size. Each batch has the shape
-/// of its first image. Caffe: takes a label that is no number for 0, and draws from a generator, where here
+/// prefetch: 4 }.
+/// Tops: 2: batch_size x channels x height x width, and batch_size. Each batch has the shape
+/// of its first image.
+/// Caffe: takes a label that is no number for 0, and draws from a generator, where here
 /// the order is a function of seed, layer and epoch.
 template <class T>
 class ImageDataLayer final : public PrefetchingLayer<T> {

@@ -18,7 +18,8 @@ namespace {
 /// Bottoms: predictions, with an axis of classes; labels, one for each prediction; H, classes x classes, if
 /// there is a third.
 /// Tops: the loss, of weight 1 unless the layer says otherwise; if there is a second, what Softmax gives:
-/// then the layer has to give both a loss_weight. Gradient: p times the sum of H's row of the label, minus
+/// then the layer has to give both a loss_weight.
+/// Gradient: p times the sum of H's row of the label, minus
 /// the row; the labels and H have none. A label without a class is an error where the layer runs on the host;
 /// on a GPU it makes the loss and the prediction's gradient not-a-number.
 template <class T>

@@ -36,7 +36,9 @@ struct DotOfRow {
 /// Parameters: inner_product_param { num_output: required, bias_term: true, weight_filler: constant 0,
 /// bias_filler: constant 0, axis: 1, transpose: false }.
 /// Weights: W, num_output x k, where k is the product of the bottom's dims from the axis on, or k x
-/// num_output for transpose; b, num_output, unless bias_term is false. Bottoms: 1, with that axis. Tops: 1,
+/// num_output for transpose; b, num_output, unless bias_term is false.
+/// Bottoms: 1, with that axis.
+/// Tops: 1,
 /// of the bottom's dims before the axis, and num_output.
 template <class T>
 class InnerProductLayer : public Layer<T> {

@@ -29,9 +29,13 @@ void FailParamShape(const std::string& layer, int param, const std::string& sour
                  ". To learn this layer's parameters from scratch, rename the layer");
 }
 
-bool Ignore(const std::string& layer) {
-  Log(LogLevel::kInfo, "Ignoring source layer " + layer);
+bool Ignore(const std::string& layer, bool has_weights) {
+  Log(has_weights ? LogLevel::kWarning : LogLevel::kInfo, "Ignoring source layer " + layer);
   return true;
+}
+
+void KeepOwn(const std::string& layer) {
+  Log(LogLevel::kWarning, "The source has no layer '" + layer + "': its weights stay as they are");
 }
 
 }  // namespace detail
@@ -76,7 +80,7 @@ void Net<T>::CopyTrainedLayersFrom(const NetParameter& param) {
   std::vector<std::pair<Blob<T>*, const BlobProto*>> copies;
   for (const LayerParameter& source : param.layer()) {
     const Layer<T>* const target = FindLayer(*graph_, source.name());
-    if (target == nullptr && detail::Ignore(source.name())) continue;
+    if (target == nullptr && detail::Ignore(source.name(), source.blobs_size() != 0)) continue;
     if (SizeOf(target->blobs()) != source.blobs_size())
       detail::FailParamCount(source.name(), Index(source.blobs_size()), target->blobs().size());
     for (int i = 0; i < source.blobs_size(); ++i) {
@@ -86,6 +90,12 @@ void Net<T>::CopyTrainedLayersFrom(const NetParameter& param) {
     }
   }
   for (const auto& [blob, source] : copies) blob->FromProto(*source, WithReshape::kNo);
+  for (std::size_t i = 0; i < graph_->layers.size(); ++i) {
+    const auto is_it = [&](const LayerParameter& source) { return source.name() == graph_->layer_names[i]; };
+    if (!graph_->layers[i]->blobs().empty() &&
+        std::none_of(param.layer().begin(), param.layer().end(), is_it))
+      detail::KeepOwn(graph_->layer_names[i]);
+  }
 }
 
 template <class T>
@@ -117,7 +127,7 @@ void Net<T>::ShareTrainedLayersWith(const Net* other) {
   for (const auto& source : other->layers()) {
     const std::string& name = source->layer_param().name();
     const Layer<T>* const target = FindLayer(*graph_, name);
-    if (target == nullptr && detail::Ignore(name)) continue;
+    if (target == nullptr && detail::Ignore(name, false)) continue;
     if (target->blobs().size() != source->blobs().size())
       detail::FailParamCount(name, source->blobs().size(), target->blobs().size());
     for (int i = 0; i < SizeOf(source->blobs()); ++i) {

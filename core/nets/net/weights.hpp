@@ -14,6 +14,9 @@ namespace ferry::detail {
 ///@}
 
 /// Says in the log that the net has no such layer. Returns true.
-bool Ignore(const std::string& layer);
+/// A warning, if weights are lost; true.
+bool Ignore(const std::string& layer, bool has_weights);
+/// A warning: the source has no weights for this layer.
+void KeepOwn(const std::string& layer);
 
 }  // namespace ferry::detail

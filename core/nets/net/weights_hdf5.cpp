@@ -34,7 +34,7 @@ template <class T>
 void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path) {
   const Hdf5File file = Hdf5File::Open(path);
   for (const std::string& name : file.Names("data"))
-    if (!has_layer(name) && !IsPrefix(graph_->layer_names, name)) detail::Ignore(name);
+    if (!has_layer(name) && !IsPrefix(graph_->layer_names, name)) detail::Ignore(name, true);
 
   struct Copy {
     std::string dataset;
@@ -64,6 +64,8 @@ void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path) {
   for (const Copy& copy : copies)
     file.Read<T>(copy.dataset,
                  std::span(copy.to->overwrite_cpu_data(), static_cast<std::size_t>(copy.to->count())));
+  for (const auto& [name, l] : graph_->layer_index)
+    if (!graph_->layers[Index(l)]->blobs().empty() && !file.HasGroup("data/" + name)) detail::KeepOwn(name);
 }
 
 template <class T>

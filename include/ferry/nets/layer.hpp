@@ -33,7 +33,9 @@ class Layer : public LayerBase {
   virtual void LayerSetUp(const Blobs& /*bottom*/, const Blobs& /*top*/) {}
   /// Gives tops and buffers their shapes. Called before each pass forward.
   virtual void Reshape(const Blobs& bottom, const Blobs& top) = 0;
-  /// Reshape for bottoms whose shapes have changed since SetUp; the diffs of tops keep their loss weights.
+  /// Reshape for bottoms whose shapes have changed since SetUp. The diffs of tops keep their loss weights,
+  /// except of one that outgrows what it had at SetUp: in a lone layer that is not part of the loss any more,
+  /// as in Caffe.
   void Refit(const Blobs& bottom, const Blobs& top);
 
   /// Returns the loss: the sum over tops with a loss weight of their data times their diff.

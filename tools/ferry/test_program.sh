@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# test_program.sh <ferry>: what the verbs say of nets and files that do not go together.
+set -eu
+ferry=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+has() { # has <text> <where it must be>
+  case $2 in *"$1"*) ;; *) echo "no \"$1\" in: $2" >&2 && exit 1 ;; esac
+}
+net() { # net <name of the layer with weights>
+  cat <<END
+layer { name: "in" type: "Input" top: "x" top: "label" input_param { shape { dim: 4 dim: 3 } shape { dim: 4 } } }
+layer { name: "$1" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 2 } }
+layer { name: "accuracy" type: "Accuracy" bottom: "y" bottom: "label" top: "accuracy" include { phase: TEST } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "label" top: "loss" }
+END
+}
+net ip >net.prototxt
+net other >other.prototxt
+echo 'net: "net.prototxt" base_lr: 0 lr_policy: "fixed" max_iter: 1 snapshot_prefix: "s"' >solver.prototxt
+
+has SoftmaxWithLoss "$("$ferry" time --model net.prototxt --iterations 1)"
+
+"$ferry" train --solver solver.prototxt --csv loss.csv 2>train.log
+has "iteration" "$(head -n 1 loss.csv)"
+said=$("$ferry" test --model other.prototxt --weights s_iter_1.caffemodel --iterations 1 2>&1)
+has "Ignoring source layer ip" "$said"
+has "The source has no layer 'other'" "$said"
+
+rm s_iter_1.*
+if said=$("$ferry" train --solver solver.prototxt --plot nowhere/loss.svg 2>&1); then exit 1; fi
+has "nowhere/loss.svg cannot be written" "$said"
+if [ -e s_iter_1.caffemodel ]; then echo "trained before it looked at the plot" >&2 && exit 1; fi
