@@ -12,7 +12,13 @@
 #include <mutex>
 #include <string>
 
+#include "core/watched.hpp"
+
 namespace ferry {
+
+// One until the first record, which asks the environment who is to be told.
+constinit std::atomic<int> detail::watchers{1};
+
 namespace {
 
 constexpr std::array<std::string_view, 6> kLevelNames = {"trace", "debug", "info", "warning", "error", "off"};
@@ -45,6 +51,7 @@ struct State {
   LogSink sink = WriteToStderr;
 
   State();
+  void SetLevel(LogLevel to) noexcept;
   void Write(LogLevel at, std::string_view message);
 };
 
@@ -58,10 +65,15 @@ State::State() {
   if (wanted == nullptr || *wanted == '\0') return;
   const auto name = std::find(kLevelNames.begin(), kLevelNames.end(), wanted);
   if (name != kLevelNames.end())
-    level = static_cast<LogLevel>(std::distance(kLevelNames.begin(), name));
+    SetLevel(static_cast<LogLevel>(std::distance(kLevelNames.begin(), name)));
   else
     Write(LogLevel::kWarning,
           std::string("FERRY_LOG=") + wanted + " is not a level: trace, debug, info, warning, error, off");
+}
+
+void State::SetLevel(LogLevel to) noexcept {
+  const LogLevel from = level.exchange(to, std::memory_order_relaxed);
+  detail::watchers += (to == LogLevel::kTrace ? 1 : 0) - (from == LogLevel::kTrace ? 1 : 0);
 }
 
 void State::Write(LogLevel at, std::string_view message) {
@@ -72,7 +84,7 @@ void State::Write(LogLevel at, std::string_view message) {
 }  // namespace
 
 LogLevel log_level() noexcept { return state().level.load(std::memory_order_relaxed); }
-void SetLogLevel(LogLevel level) noexcept { state().level.store(level, std::memory_order_relaxed); }
+void SetLogLevel(LogLevel level) noexcept { state().SetLevel(level); }
 
 void SetLogSink(LogSink sink) {
   if (!sink) sink = WriteToStderr;

@@ -50,7 +50,7 @@ void Blob<T>::ShrinkToFit() {
   Reshaping reshaping({data_.memory_, data_.first_}, {diff_.memory_, diff_.first_}, bytes(), bytes(),
                       device(), name(), Reshaping::Room::kExact);
   for (const BlobPart part : {BlobPart::kData, BlobPart::kDiff})
-    reshaping.Copy(part, *array(part).memory_, array(part).first_);
+    reshaping.Copy(part, *array(part).memory_, array(part).first_, nullptr, Site::Caller());
   reshaping.Commit();
   Fit();
 }
@@ -98,7 +98,8 @@ Blob<T> Blob<T>::SliceOf(std::int64_t first, std::int64_t count) const {
 }
 
 template <class T>
-void Blob<T>::Copy(const Blob& source, BlobPart part, WithReshape reshape, const Stream* on) {
+void Blob<T>::Copy(const Blob& source, BlobPart part, WithReshape reshape, const Stream* on,
+                   const Site& site) {
   const bool fits = shape_ == source.shape_ && HasShape() == source.HasShape();
   if (!fits && (reshape == WithReshape::kNo || !source.HasShape()))
     throw ShapeError(
@@ -106,29 +107,29 @@ void Blob<T>::Copy(const Blob& source, BlobPart part, WithReshape reshape, const
         (source.HasShape() ? "; they must be equal unless `reshape` is true" : "; a source needs a shape"));
   if (!source.HasShape()) return;
   const Array<T>& from = source.array(part);
-  if (fits) return array(part).memory_->Assign(this->part(part).range, *from.memory_, from.first_, on);
+  if (fits) return array(part).memory_->Assign(this->part(part).range, *from.memory_, from.first_, on, site);
   Reshaping reshaping = Change(source.bytes());
-  reshaping.Copy(part, *from.memory_, from.first_, on);
+  reshaping.Copy(part, *from.memory_, from.first_, on, site);
   Commit(source.shape_, reshaping);
 }
 
 template <class T>
-void Blob<T>::Prefetch(Side side, const Stream& on, BlobPart part) const {
+void Blob<T>::Prefetch(Side side, const Stream& on, BlobPart part, const Site& site) const {
   const detail::Part elements = this->part(part);
-  if (elements.count != 0) elements.memory->Prefetch(side, on, elements.range);
+  if (elements.count != 0) elements.memory->Prefetch(side, on, elements.range, site);
 }
 
 template <class T>
-void Blob<T>::set_cpu_data(T* data) {
+void Blob<T>::set_cpu_data(T* data, const Site& site) {
   auto memory = Adoptive(data, "Blob::set_cpu_data");
-  memory->set_cpu_data(data);
+  memory->set_cpu_data(data, {}, site);
   data_ = Array<T>(std::move(memory), 0, this->count());
 }
 
 template <class T>
-void Blob<T>::set_gpu_data(T* data, const Stream& on) {
+void Blob<T>::set_gpu_data(T* data, const Stream& on, const Site& site) {
   auto memory = Adoptive(data, "Blob::set_gpu_data");
-  memory->set_gpu_data(data, on);
+  memory->set_gpu_data(data, on, {}, site);
   data_ = Array<T>(std::move(memory), 0, this->count());
 }
 

@@ -19,18 +19,20 @@ Place PlaceFor(const Part& part, const Stream* on) {
 }
 
 template <class T>
-void UpdateOn(const Part& data, const Part& diff, const Stream* on) {
+void UpdateOn(const Part& data, const Part& diff, const OnStream& on) {
   if (Untouched(diff)) return;
-  detail::Axpy(PlaceFor(Untouched(data) ? diff : data, on), T{-1}, Operand<const T>(diff, Access::kRead),
-               Operand<T>(data, Access::kReadWrite));
+  detail::Axpy({PlaceFor(Untouched(data) ? diff : data, on.get()), on.site()}, T{-1},
+               Operand<const T>(diff, Access::kRead), Operand<T>(data, Access::kReadWrite));
 }
 template <class T, class Sum>
-double SumOn(const Part& part, const Stream* on, Sum sum) {
-  return Untouched(part) ? 0 : sum(PlaceFor(part, on), Operand<const T>(part, Access::kRead));
+double SumOn(const Part& part, const OnStream& on, Sum sum) {
+  return Untouched(part) ? 0
+                         : sum({PlaceFor(part, on.get()), on.site()}, Operand<const T>(part, Access::kRead));
 }
 template <class T>
-void ScaleOn(const Part& part, const Stream* on, T factor) {
-  if (!Untouched(part)) detail::Scale(PlaceFor(part, on), factor, Operand<T>(part, Access::kReadWrite));
+void ScaleOn(const Part& part, const OnStream& on, T factor) {
+  if (!Untouched(part))
+    detail::Scale({PlaceFor(part, on.get()), on.site()}, factor, Operand<T>(part, Access::kReadWrite));
 }
 
 }  // namespace
@@ -39,44 +41,44 @@ template <class T>
 void Blob<T>::Update(OnStream on)
   requires Real<T>
 {
-  UpdateOn<T>(part(BlobPart::kData), part(BlobPart::kDiff), on.get());
+  UpdateOn<T>(part(BlobPart::kData), part(BlobPart::kDiff), on);
 }
 
 template <class T>
 double Blob<T>::asum_data(OnStream on) const
   requires Real<T>
 {
-  return SumOn<T>(part(BlobPart::kData), on.get(), detail::Asum<T>);
+  return SumOn<T>(part(BlobPart::kData), on, detail::Asum<T>);
 }
 template <class T>
 double Blob<T>::asum_diff(OnStream on) const
   requires Real<T>
 {
-  return SumOn<T>(part(BlobPart::kDiff), on.get(), detail::Asum<T>);
+  return SumOn<T>(part(BlobPart::kDiff), on, detail::Asum<T>);
 }
 template <class T>
 double Blob<T>::sumsq_data(OnStream on) const
   requires Real<T>
 {
-  return SumOn<T>(part(BlobPart::kData), on.get(), detail::Sumsq<T>);
+  return SumOn<T>(part(BlobPart::kData), on, detail::Sumsq<T>);
 }
 template <class T>
 double Blob<T>::sumsq_diff(OnStream on) const
   requires Real<T>
 {
-  return SumOn<T>(part(BlobPart::kDiff), on.get(), detail::Sumsq<T>);
+  return SumOn<T>(part(BlobPart::kDiff), on, detail::Sumsq<T>);
 }
 template <class T>
 void Blob<T>::scale_data(T factor, OnStream on)
   requires Real<T>
 {
-  ScaleOn<T>(part(BlobPart::kData), on.get(), factor);
+  ScaleOn<T>(part(BlobPart::kData), on, factor);
 }
 template <class T>
 void Blob<T>::scale_diff(T factor, OnStream on)
   requires Real<T>
 {
-  ScaleOn<T>(part(BlobPart::kDiff), on.get(), factor);
+  ScaleOn<T>(part(BlobPart::kDiff), on, factor);
 }
 
 #define FERRY_INSTANTIATE(T)                           \

@@ -57,10 +57,11 @@ void* Reshaping::Write(BlobPart part, Access access) {
   return ptr;
 }
 
-void Reshaping::Copy(BlobPart part, const SyncedMemory& from, std::size_t from_first, const Stream* on) {
+void Reshaping::Copy(BlobPart part, const SyncedMemory& from, std::size_t from_first, const Stream* on,
+                     const Site& site) {
   if (after_ == 0) return;
   Change& change = Grown(part);
-  change.target().Assign({change.first(), after_}, from, from_first, on);
+  change.target().Assign({change.first(), after_}, from, from_first, on, site);
   change.keep = change.first() + after_;
 }
 

@@ -38,7 +38,8 @@ class Reshaping {
   /// survive if a later step throws.
   void* Write(BlobPart part, Access access);
   /// They become those of `from` from byte `from_first` on: where these are, or on `on`, if not null.
-  void Copy(BlobPart part, const SyncedMemory& from, std::size_t from_first, const Stream* on = nullptr);
+  void Copy(BlobPart part, const SyncedMemory& from, std::size_t from_first, const Stream* on,
+            const Site& site);
 
   void Commit() noexcept;
 

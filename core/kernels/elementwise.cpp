@@ -51,9 +51,9 @@ void CopyBytes(const At& at, const Operand<const std::byte>& x, const Operand<st
   const Place& place = at.place();
   const bool onto_itself = from.memory == to.memory && from.range.first == to.range.first;
   if (place.side() == Side::kGpu && !onto_itself)  // has engines for it, which no kernel beats
-    return to.memory->Assign(to.range, *from.memory, from.range.first, &place.stream());
+    return to.memory->Assign(to.range, *from.memory, from.range.first, &place.stream(), at.site());
   void* ptrs[2];
-  TakeAt(place, requests, ptrs);
+  TakeAt(at, requests, ptrs);
   if (ptrs[0] != ptrs[1]) std::memcpy(ptrs[1], ptrs[0], static_cast<std::size_t>(x.count()));
 }
 

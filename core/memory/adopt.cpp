@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/memory/arrival.hpp"
+#include "core/memory/records.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry {
@@ -18,27 +18,30 @@ using detail::kHost;
 using detail::Only;
 using detail::StreamId;
 
-void SyncedMemory::set_cpu_data(void* ptr, Deleter deleter) {
-  Adopt(kHost, ptr, Constness::kMutable, std::move(deleter), Stream::Main(device_));
+void SyncedMemory::set_cpu_data(void* ptr, Deleter deleter, const Site& site) {
+  Adopt(kHost, ptr, Constness::kMutable, std::move(deleter), Stream::Main(device_), site);
 }
-void SyncedMemory::set_gpu_data(void* ptr, const Stream& on, Deleter deleter) {
-  Adopt(SpaceOf(on.device()), ptr, Constness::kMutable, std::move(deleter), on);
+void SyncedMemory::set_gpu_data(void* ptr, const Stream& on, Deleter deleter, const Site& site) {
+  Adopt(SpaceOf(on.device()), ptr, Constness::kMutable, std::move(deleter), on, site);
 }
-void SyncedMemory::set_const_cpu_data(const void* ptr, Deleter deleter) {
-  Adopt(kHost, const_cast<void*>(ptr), Constness::kConstant, std::move(deleter), Stream::Main(device_));
+void SyncedMemory::set_const_cpu_data(const void* ptr, Deleter deleter, const Site& site) {
+  Adopt(kHost, const_cast<void*>(ptr), Constness::kConstant, std::move(deleter), Stream::Main(device_), site);
 }
-void SyncedMemory::set_const_gpu_data(const void* ptr, const Stream& on, Deleter deleter) {
-  Adopt(SpaceOf(on.device()), const_cast<void*>(ptr), Constness::kConstant, std::move(deleter), on);
+void SyncedMemory::set_const_gpu_data(const void* ptr, const Stream& on, Deleter deleter, const Site& site) {
+  Adopt(SpaceOf(on.device()), const_cast<void*>(ptr), Constness::kConstant, std::move(deleter), on, site);
 }
 
-void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter deleter, const Stream& on) {
+void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter deleter, const Stream& on,
+                         const Site& site) {
   const auto refuse = [&](const std::string& why) {
     throw std::invalid_argument("SyncedMemory::set_" + std::string(space == kHost ? "cpu" : "gpu") +
                                 "_data: the pointer is " + why);
   };
   if (ptr == nullptr) refuse("null; give one to " + std::to_string(size_) + " bytes");
   if (Owns(ptr)) refuse("to bytes that this memory owns and would free; give it bytes of another owner");
-  const Arrival written(*this, {}, Access::kOverwrite, space == kHost ? nullptr : &on);
+  Arrival written(*this, {}, Access::kOverwrite, space == kHost ? nullptr : &on, site);
+  const bool watched = detail::Watched();
+  if (watched) written.before = HeadOf({});
   Dying dying;
   detail::UseList uses;
   if (written.on != nullptr) {
@@ -60,6 +63,7 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   ChangeHolders({}, [&](Spaces) { return Only(space); });
   Publish({}, Access::kOverwrite, space, written.on);
   if (here.constant) sole_ = StreamId::kNone;  // else accesses for writing were in place
+  if (watched) detail::Records::Tell(written);
 }
 
 void SyncedMemory::EndUses(Buffer& buffer) const try {

@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "core/device/name.hpp"
-#include "core/memory/trace.hpp"
+#include "core/memory/observers.hpp"
+#include "core/memory/records.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry {
@@ -38,7 +39,7 @@ Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const {
     if (auto wait = Fetch(arrival, dying)) return wait;
   if (arrival.prefetch) return std::nullopt;
   Buffer& here = BufferOf(arrival.space);
-  Allocate(here, arrival.bytes, arrival.on != nullptr ? *arrival.on : Stream::Main(*here.device));
+  Allocate(here, arrival, arrival.on != nullptr ? *arrival.on : Stream::Main(*here.device));
   holders_.Isolate(arrival.bytes);
   if (arrival.on == nullptr) return here.BeforeHost(arrival.bytes, arrival.access, dying);
   // The caller's bytes have been read when this returns. A copy on its way to them concerns nobody here.
@@ -149,7 +150,14 @@ Waits SyncedMemory::BringFrom(unsigned source, bool direct, Bytes bytes, Arrival
 Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const Stream& on, Arrival& arrival,
                              Dying& dying) const {
   Buffer &src = BufferOf(source), &dst = BufferOf(to);
-  Allocate(dst, arrival.bytes, on);
+  const bool to_host = &dst == &BufferOf(kHost), from_host = &src == &BufferOf(kHost);
+  std::optional<CopyRecord> record;
+  if (detail::Watched()) {
+    record =
+        detail::Records::OfCopy(arrival, bytes, from_host ? nullptr : &src, to_host ? nullptr : &dst, on);
+    detail::TellBefore(*record);
+  }
+  Allocate(dst, arrival, on);
   if (auto wait = src.Before(on, bytes, Access::kRead, dying)) return wait;
   if (auto wait = dst.Before(on, bytes, Access::kOverwrite, dying)) return wait;
   holders_.Isolate(bytes);
@@ -157,7 +165,6 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   dst.uses.Prepare(bytes, Access::kOverwrite, on, dying);
   const auto read = src.uses.Note(bytes, Access::kRead, on, dying);
   const auto write = dst.uses.Note(bytes, Access::kOverwrite, on, dying);
-  const bool to_host = &dst == &BufferOf(kHost), from_host = &src == &BufferOf(kHost);
   const auto kind = to_host     ? CopyKind::kDeviceToHost
                     : from_host ? CopyKind::kHostToDevice
                                 : CopyKind::kDeviceToDevice;
@@ -168,6 +175,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   }
   ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });
   arrival.copied += CountOf(bytes);
+  if (record) detail::Tell(*record);
   return std::nullopt;
 }
 
@@ -177,7 +185,7 @@ Waits SyncedMemory::Zero(Bytes bytes, Arrival& arrival, Dying& dying) const {
   if (arrival.prefetch && arrival.space == kHost) return std::nullopt;  // no stream has work to start
   Buffer& here = BufferOf(arrival.space);
   const Stream on = arrival.on != nullptr ? *arrival.on : Stream::Main(*here.device);
-  Allocate(here, arrival.bytes, on);
+  Allocate(here, arrival, on);
   auto wait = arrival.on == nullptr ? here.BeforeHost(bytes, Access::kReadWrite, dying)
                                     : here.Before(on, bytes, Access::kReadWrite, dying);
   if (wait) return wait;
@@ -213,16 +221,6 @@ void SyncedMemory::Settle(const Arrival& arrival, Dying& dying) const noexcept {
   holders_.Join(arrival.bytes, [](Spaces left, Spaces right) { return left == right; });
   for (Buffer* buffer : {&cpu_, &gpu_}) buffer->uses.Settle(arrival.bytes, dying);
   for (const auto& other : others_) other->uses.Settle(arrival.bytes, dying);
-}
-
-void SyncedMemory::Observe(const Arrival& arrival) const noexcept {
-  const Action action = arrival.copied != 0   ? Action::kCopy
-                        : arrival.zeroed != 0 ? Action::kZero
-                                              : Action::kNone;
-  if (arrival.prefetch && action == Action::kNone) return;
-  const Side side = arrival.space == kHost ? Side::kCpu : Side::kGpu;
-  detail::Observe({this, action == Action::kCopy ? arrival.copied : arrival.zeroed, arrival.before, side,
-                   arrival.access, action, HeadOf(arrival.bytes)});
 }
 
 Head SyncedMemory::HeadOf(Bytes bytes) const noexcept {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <optional>
 
 #include "core/memory/runs.hpp"
+#include "ferry/observer.hpp"
 #include "ferry/synced_memory.hpp"
 
 namespace ferry::detail {
@@ -26,11 +28,12 @@ inline std::optional<Bytes> Within(std::size_t size, ByteRange range) noexcept {
 
 /// One access of a call.
 struct Arrival {
-  Arrival(const SyncedMemory& of, Bytes all, Access how, const Stream* stream)
+  Arrival(const SyncedMemory& of, Bytes all, Access how, const Stream* stream, const Site& from)
       : memory(&of),
         bytes(all),
         access(how),
         on(stream),
+        site(from),
         space(stream == nullptr ? kHost : of.SpaceOf(stream->device())),
         empty(of.size_ == 0 || all.empty()) {}
 
@@ -43,6 +46,7 @@ struct Arrival {
   Bytes bytes;  ///< to kEnd, if it is as far as the memory goes
   Access access;
   const Stream* on;  ///< null: the host
+  Site site;
   unsigned space;
   bool empty;             ///< needs no memory
   bool prefetch = false;  ///< only starts copies, on `on`
@@ -53,7 +57,9 @@ struct Arrival {
   bool noted = false;                  ///< before, by a use that stands for this one, too
   std::size_t copied = 0, zeroed = 0;  ///< in bytes
   Head before{};
-  void* ptr = nullptr;  ///< to the first byte
+  std::optional<Write> written{};     ///< of the bytes that had to be copied
+  std::chrono::nanoseconds waited{};  ///< by the host
+  void* ptr = nullptr;                ///< to the first byte
 };
 
 }  // namespace ferry::detail

@@ -18,23 +18,24 @@ using detail::Dying;
 using detail::kHost;
 using detail::Only;
 
-void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest rest) {
+void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest rest, const Site& site) {
   RequireRoom(size, "Assign");
   RequireMutable({}, "Assign");
   if (size > source.size_)
     throw std::length_error("SyncedMemory::Assign: " + std::to_string(size) + " bytes of a source that has " +
                             std::to_string(source.size_) + "; its size is the most");
-  if (rest == Rest::kKept && size < size_) return Assign({0, size}, source, 0);
+  if (rest == Rest::kKept && size < size_) return Assign({0, size}, source, 0, nullptr, site);
   const Head head = source.head({0, size});
   if (size == 0 || head == UNINITIALIZED) {
     Resize(0);
     return Resize(size);
   }
-  Take({}, size, source, {0, size}, head, nullptr);
+  Take({}, size, source, {0, size}, head, nullptr, site);
   size_ = size;
 }
 
-void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on) {
+void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on,
+                          const Site& site) {
   const Bytes here = Checked(to, "Assign");
   const std::size_t size = CountOf(here);
   const ByteRange there{from, size};
@@ -53,7 +54,7 @@ void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t 
   }
   const Head head = source.head(there);
   if (head == UNINITIALIZED) return Drop(here);
-  Take(here, size, source, there, head, on);
+  Take(here, size, source, there, head, on, site);
 }
 
 void SyncedMemory::RequireApart(Bytes to, ByteRange from) const {
@@ -85,7 +86,7 @@ bool SyncedMemory::LendsHostBytesTo(Device& device) const {
 
 /// `head` is that of `wanted`.
 void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, ByteRange wanted, Head head,
-                        const Stream* on) {
+                        const Stream* on, const Site& site) {
   const Stream stream = on != nullptr ? *on : Stream::Main(device_);
   const bool there = on != nullptr || (&source.device_ == &device_ && ferry::Holds(head, Side::kGpu));
   Device& device = stream.device();
@@ -101,8 +102,8 @@ void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, 
     }
     const SyncedMemory& memory;
   } const kept{source};
-  const void* const bytes = on_gpu ? source.gpu_data(wanted, stream) : source.cpu_data(wanted);
-  Arrival target(*this, to, Access::kOverwrite, on_gpu ? &stream : nullptr);
+  const void* const bytes = on_gpu ? source.gpu_data(wanted, stream, site) : source.cpu_data(wanted, site);
+  Arrival target(*this, to, Access::kOverwrite, on_gpu ? &stream : nullptr, site);
   target.empty = false;
   Call::Perform({&target, 1}, [&] {
     if (on_gpu) return CopyOver(target, bytes, size);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/memory/call.hpp"
 
+#include <chrono>
 #include <mutex>
 #include <utility>
 
-#include "core/memory/trace.hpp"
+#include "core/memory/records.hpp"
 #include "ferry/error.hpp"
 #include "ferry/out_of_memory.hpp"
 
@@ -88,9 +89,10 @@ class Call::Locks {
 void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& work) {
   Dying dying;  // before the locks: dies after them
   Locks locks(arrivals);
+  const bool watched = Watched();
   for (Arrival& arrival : arrivals) {
     if (arrival.access != Access::kRead) arrival.memory->RequireMutable(arrival.bytes, Name(arrival.access));
-    arrival.before = arrival.memory->HeadOf(arrival.bytes);
+    if (watched) arrival.before = arrival.memory->HeadOf(arrival.bytes);
   }
   struct Settled {
     ~Settled() {
@@ -104,8 +106,8 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
   }
   if (work) work();
   for (Arrival& arrival : arrivals) arrival.memory->Commit(arrival, dying);
-  for (const Arrival& arrival : arrivals)
-    if (!arrival.in_place) arrival.memory->Observe(arrival);
+  if (!watched) return;
+  for (const Arrival& arrival : arrivals) Records::Tell(arrival);
 }
 
 /// Whether all is prepared. Else the locks were let go meanwhile, and all must be looked at again. `asked` is
@@ -118,9 +120,12 @@ bool Call::Prepared(std::span<Arrival> arrivals, Locks& locks, int& asked, Dying
       const SyncedMemory& memory = *arrivals[at].memory;
       const auto wait = memory.Prepare(arrivals[at], dying);
       if (!wait) continue;
+      using Clock = std::chrono::steady_clock;
+      const auto begin = Watched() ? Clock::now() : Clock::time_point{};
       locks.Without([&] {
         for (const auto& point : wait->awaited) point.point.HostWait();
       });
+      if (begin != Clock::time_point{}) Records::TellWait(arrivals[at], Clock::now() - begin);
       if (wait->access != Access::kRead) memory.ForgetReady();  // the words may name who is forgotten now
       wait->buffer->uses.Reached(wait->bytes, wait->awaited, wait->access, dying);
       return false;

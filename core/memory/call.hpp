@@ -17,7 +17,8 @@ class Call {
   /// under the locks.
   static void Perform(std::span<Arrival> arrivals, const std::function<void()>& work = {});
   /// See take.hpp.
-  static void Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs);
+  static void Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs,
+                   const Site& site);
 
  private:
   class Locks;

@@ -73,25 +73,27 @@ void FailCounts(const char* call, Named x, Named y) {
                    "; the counts must be equal");
 }
 
-void* Reach(const Part& part, Access access, const Stream* on) {
+void* Reach(const Part& part, Access access, const Stream* on, const char* file, const char* function,
+            int line) {
   if (part.count == 0) return nullptr;
-  return InPlace::Reach(*part.memory, access, part.range, on);
+  return InPlace::Reach(*part.memory, access, part.range, on, Site::Caller(file, line, function));
 }
-void* ReachOnMain(const Part& part, Access access) {
+void* ReachOnMain(const Part& part, Access access, const char* file, const char* function, int line) {
   if (part.count == 0) return nullptr;
   const Stream main = Stream::Main(part.memory->device());
-  return InPlace::Reach(*part.memory, access, part.range, &main);
+  return InPlace::Reach(*part.memory, access, part.range, &main, Site::Caller(file, line, function));
 }
 
-void TakeAt(const Place& place, std::span<const Request> requests, std::span<void*> ptrs) {
+void TakeAt(const At& at, std::span<const Request> requests, std::span<void*> ptrs) {
+  const Place& place = at.place();
   const auto empty = [](const Request& request) { return request.range.bytes == 0; };
   const Stream* const on = place.side() == Side::kCpu ? nullptr : &place.stream();
   if (std::none_of(requests.begin(), requests.end(), empty)) [[likely]]
-    return Take(requests, on, ptrs);
+    return Take(requests, on, ptrs, at.site());
   std::vector<Request> some;
   std::remove_copy_if(requests.begin(), requests.end(), std::back_inserter(some), empty);
   std::vector<void*> taken(some.size());
-  Take(some, on, taken);
+  Take(some, on, taken, at.site());
   auto next = taken.begin();
   for (std::size_t i = 0; i < requests.size(); ++i) ptrs[i] = empty(requests[i]) ? nullptr : *next++;
 }

@@ -7,7 +7,8 @@
 
 #include "core/device/name.hpp"
 #include "core/memory/call.hpp"
-#include "core/memory/trace.hpp"
+#include "core/memory/records.hpp"
+#include "core/memory/writers.hpp"
 #include "ferry/error.hpp"
 #include "ferry/log.hpp"
 
@@ -32,7 +33,7 @@ const char* NameOfCall(bool host, Access access) {
 
 }  // namespace
 
-SyncedMemory::SyncedMemory(std::size_t size, Device& device, std::string label)
+SyncedMemory::SyncedMemory(std::size_t size, Device& device, std::string label, Site site)
     : ReadyWords(Stream::Main(device).id()),
       device_(device),
       size_(size),
@@ -42,6 +43,7 @@ SyncedMemory::SyncedMemory(std::size_t size, Device& device, std::string label)
       gpu_{&device, unified_ ? MemoryKind::kManaged : MemoryKind::kDevice} {
   if (!label.empty()) set_label(std::move(label));
   Dependents::Of(gpu_.serial).Add(Dependent::kMemory, device);
+  if (detail::Watched()) detail::Records::TellLife(*this, true, site);
 }
 
 SyncedMemory::~SyncedMemory() {
@@ -50,6 +52,7 @@ SyncedMemory::~SyncedMemory() {
     GiveBack(gpu_);
     for (const auto& other : others_) GiveBack(*other);
   }
+  if (detail::Watched()) detail::Records::TellLife(*this, false, std::nullopt);
   if (label_ != nullptr) Dependents::Of(gpu_.serial).Remove(*label_);
   for (const auto& other : others_) Dependents::Of(other->serial).Remove(Dependent::kMemory);
   Dependents::Of(gpu_.serial).Remove(Dependent::kMemory);
@@ -65,27 +68,31 @@ bool SyncedMemory::Outlives() const noexcept {
   });
 }
 
-void* SyncedMemory::Reach(const Stream* on, Access access, ByteRange range) const {
+void* SyncedMemory::Reach(const Stream* on, Access access, const char* file, const char* function,
+                          int line) const {
+  return Reach(on, access, {}, Site::Caller(file, line, function));
+}
+void* SyncedMemory::Reach(const Stream* on, Access access, ByteRange range, const Site& site) const {
   const Bytes bytes = Checked(range, NameOfCall(on == nullptr, access));
   if (void* const ptr = InPlace(access, on, bytes)) return ptr;
-  Arrival arrival(*this, bytes, access, on);
+  Arrival arrival(*this, bytes, access, on, site);
   Call::Perform({&arrival, 1});
   return arrival.ptr;
 }
 
-void SyncedMemory::Prefetch(Side side, const Stream& on, ByteRange range) const {
-  Arrival arrival(*this, Checked(range, "Prefetch"), Access::kRead, &on);
+void SyncedMemory::Prefetch(Side side, const Stream& on, ByteRange range, const Site& site) const {
+  Arrival arrival(*this, Checked(range, "Prefetch"), Access::kRead, &on, site);
   if (side == Side::kCpu) arrival.space = kHost;
   arrival.prefetch = true;
   Call::Perform({&arrival, 1});
 }
 
-void SyncedMemory::async_gpu_push(const Stream& on) {
+void SyncedMemory::async_gpu_push(const Stream& on, const Site& site) {
   if (head() != HEAD_AT_CPU)
     throw std::logic_error(std::string("SyncedMemory::async_gpu_push: the head") +
                            (label_ ? " of " + Named() : "") + " is " + Name(head()) +
                            ", and must be HEAD_AT_CPU; Prefetch is for any");
-  Prefetch(Side::kGpu, on);
+  Prefetch(Side::kGpu, on, {}, site);
 }
 
 Bytes SyncedMemory::Checked(ByteRange range, const char* call) const {
@@ -159,10 +166,12 @@ void SyncedMemory::PrepareGrowth(std::size_t size) {
   holders_.Isolate({size, Bytes::kEnd});
 }
 
-void SyncedMemory::Release(Side side) { ReleaseSpace(side == Side::kCpu ? kHost : kDevice); }
-void SyncedMemory::Release(Device& device) { ReleaseSpace(SpaceOf(device)); }
+void SyncedMemory::Release(Side side, const Site& site) {
+  ReleaseSpace(side == Side::kCpu ? kHost : kDevice, site);
+}
+void SyncedMemory::Release(Device& device, const Site& site) { ReleaseSpace(SpaceOf(device), site); }
 
-void SyncedMemory::ReleaseSpace(unsigned space) {
+void SyncedMemory::ReleaseSpace(unsigned space, const Site& site) {
   Buffer& here = BufferOf(space);
   const auto shares = [&](unsigned other) { return other != space && &BufferOf(other) == &here; };
   if (here.ptr == nullptr || shares(kHost) || shares(kDevice)) return;
@@ -173,7 +182,7 @@ void SyncedMemory::ReleaseSpace(unsigned space) {
       throw std::logic_error("SyncedMemory::Release: " + Named() +
                              " is an operand of a call that is under way");
   }
-  Arrival home(*this, {}, Access::kRead, &main);
+  Arrival home(*this, {}, Access::kRead, &main, site);
   home.space = space == kHost ? kDevice : kHost;
   home.prefetch = true;
   home.only_of = SharersOf(space);
@@ -182,22 +191,23 @@ void SyncedMemory::ReleaseSpace(unsigned space) {
   EndUses(here);
   ForgetReady();
   if (space == kHost) cpu_ready_ = nullptr;
-  GiveBack(here);
+  GiveBack(here, &site);
   ChangeHolders({}, [gone = home.only_of](Spaces holders) { return holders & ~gone; });
 }
 
 /// Of device memory, what is queued on `on` by now comes first. The point after it is recorded at once where
 /// only `bytes` are accessed: else whoever uses others would wait for that access, too.
-void SyncedMemory::Allocate(Buffer& buffer, Bytes bytes, const Stream& on) const {
+void SyncedMemory::Allocate(Buffer& buffer, const Arrival& arrival, const Stream& on) const {
   if (buffer.ptr != nullptr) return;
   Dying dying;
   const bool ordered = buffer.kind == MemoryKind::kDevice;
   if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, on, dying);
   buffer.ptr = buffer.device->Allocate(buffer.kind, capacity_, on.handle());
   buffer.allocated = capacity_;
+  if (detail::Watched()) detail::Records::TellBlock(*this, buffer, true, &arrival.site);
   if (!ordered) return;
   const auto made = buffer.uses.Note({}, Access::kOverwrite, on, dying);
-  if (bytes == Bytes{}) return;
+  if (arrival.bytes == Bytes{}) return;
   try {
     buffer.uses.SetPoint({}, made, Event(on));
   } catch (const std::exception&) {  // later then
@@ -205,7 +215,8 @@ void SyncedMemory::Allocate(Buffer& buffer, Bytes bytes, const Stream& on) const
 }
 
 /// Device memory goes back in a stream's order; memory that the host may touch next, when nothing uses it.
-void SyncedMemory::GiveBack(Buffer& buffer) noexcept {
+void SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted) noexcept {
+  if (buffer.allocated != 0 && detail::Watched()) detail::Records::TellBlock(*this, buffer, false, evicted);
   auto last = buffer.adopted() ? std::nullopt : buffer.uses.Last();
   if (!last || &last->device() != buffer.device) last = Stream::Main(*buffer.device);
   const bool ended =

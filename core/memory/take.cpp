@@ -43,13 +43,14 @@ void RequireIdenticalOrDisjoint(const Request& a, const Request& b) {
 
 }  // namespace
 
-void Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs) {
-  Call::Take(requests, on, ptrs);
+void Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs, const Site& site) {
+  Call::Take(requests, on, ptrs, site);
 }
 
 /// Where all are in place, nothing changes; else the distinct ones are performed in the order of their
 /// addresses.
-void Call::Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs) {
+void Call::Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs,
+                const Site& site) {
   bool in_place = true;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const auto [memory, range, access] = requests[i];
@@ -70,7 +71,7 @@ void Call::Take(std::span<const Request> requests, const Stream* on, std::span<v
   for (const Request& request : requests) {
     const auto same = find(request);
     if (same == arrivals.end())
-      arrivals.emplace_back(*request.memory, BytesOf(request), request.access, on);
+      arrivals.emplace_back(*request.memory, BytesOf(request), request.access, on, site);
     else if (same->access != request.access)
       same->access = Access::kReadWrite;
   }

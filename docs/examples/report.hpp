@@ -47,14 +47,7 @@ class Trace {
  public:
   using Names = std::map<const ferry::SyncedMemory*, std::string>;
 
-  explicit Trace(Names names) : names_(std::move(names)) {
-    ferry::SetAccessObserver([this](const ferry::AccessRecord& record) {
-      if (names_.contains(record.memory)) records_.push_back(record);
-    });
-  }
-  ~Trace() { ferry::SetAccessObserver({}); }
-  Trace(const Trace&) = delete;
-  Trace& operator=(const Trace&) = delete;
+  explicit Trace(Names names) : names_(std::move(names)) {}
 
   /// Prints what was noted since the last call, and returns how many calls there were.
   int PrintStep() {
@@ -80,6 +73,9 @@ class Trace {
   const Names names_;
   std::vector<ferry::AccessRecord> records_;
   int steps_ = 0;
+  const ferry::Watch watch_{[this](const ferry::AccessRecord& record) {
+    if (names_.contains(record.memory)) records_.push_back(record);
+  }};
 };
 
 inline void PrintStatistics(const ferry::Statistics& done) {

@@ -48,14 +48,17 @@ class Array {
   Array() = default;
   /// `count` elements, all zero bytes; no memory is allocated yet. `label` is the array's name in errors and
   /// traces. Throws ShapeError for a count below 0, and for one whose bytes are over int64.
-  explicit Array(std::int64_t count, Device& device = DefaultDevice(), std::string label = {})
-      : Array(std::make_shared<SyncedMemory>(BytesOf(count, label), device, std::move(label)), 0, count) {}
+  explicit Array(std::int64_t count, Device& device = DefaultDevice(), std::string label = {},
+                 const Site& site = Site::Caller())
+      : Array(std::make_shared<SyncedMemory>(BytesOf(count, label), device, std::move(label), site), 0,
+              count) {}
   /// A copy of `values`, whose elements are of type T and no other. Throws what a host access throws.
   template <detail::ForwardRange R>
     requires std::same_as<detail::ValueOf<R>, T>
-  explicit Array(const R& values, Device& device = DefaultDevice(), std::string label = {})
-      : Array(static_cast<std::int64_t>(std::ranges::distance(values)), device, std::move(label)) {
-    auto* element = count_ != 0 ? static_cast<T*>(memory_->overwrite_cpu_data()) : nullptr;
+  explicit Array(const R& values, Device& device = DefaultDevice(), std::string label = {},
+                 const Site& site = Site::Caller())
+      : Array(static_cast<std::int64_t>(std::ranges::distance(values)), device, std::move(label), site) {
+    auto* element = count_ != 0 ? static_cast<T*>(memory_->overwrite_cpu_data(site)) : nullptr;
     for (const auto& value : values) *element++ = value;
   }
   /// An Array<T> becomes one that may only be read.
@@ -78,19 +81,20 @@ class Array {
   /// Nothing ever writes to the elements of an Array<const T>: an access for writing through its memory()
   /// throws std::logic_error. SyncedMemory's set_cpu_data and its like say when the deleter is called, and
   /// what is thrown.
-  static Array Adopt(T* elements, std::int64_t count, const Place& place, Deleter deleter = {}) {
-    Array array(count, place.device());
+  static Array Adopt(T* elements, std::int64_t count, const Place& place, Deleter deleter = {},
+                     const Site& site = Site::Caller()) {
+    Array array(count, place.device(), {}, site);
     SyncedMemory& memory = *array.memory_;
     SyncedMemory::Deleter give_back;
     if (deleter)
       give_back = [deleter = std::move(deleter)](void* p) { deleter(static_cast<value_type*>(p)); };
     const bool cpu = place.side() == Side::kCpu;
     if constexpr (std::is_const_v<T>)
-      cpu ? memory.set_const_cpu_data(elements, std::move(give_back))
-          : memory.set_const_gpu_data(elements, place.stream(), std::move(give_back));
+      cpu ? memory.set_const_cpu_data(elements, std::move(give_back), site)
+          : memory.set_const_gpu_data(elements, place.stream(), std::move(give_back), site);
     else
-      cpu ? memory.set_cpu_data(elements, std::move(give_back))
-          : memory.set_gpu_data(elements, place.stream(), std::move(give_back));
+      cpu ? memory.set_cpu_data(elements, std::move(give_back), site)
+          : memory.set_gpu_data(elements, place.stream(), std::move(give_back), site);
     return array;
   }
 
@@ -124,17 +128,17 @@ class Array {
 
   /// Starts on `on` what a read of these elements would need on that side, the host or the stream's device,
   /// and does not wait for it. The next access does.
-  void Prefetch(Side side, const Stream& on) const {
-    if (count_ != 0) memory_->Prefetch(side, on, part().range);
+  void Prefetch(Side side, const Stream& on, const Site& site = Site::Caller()) const {
+    if (count_ != 0) memory_->Prefetch(side, on, part().range, site);
   }
   /// Gives back the memory that the host, or the array's device, has for the elements; for a slice, that of
   /// the whole array. SyncedMemory::Release says what becomes of the elements, and what is thrown.
-  void Release(Side side) {
-    if (memory_ != nullptr) memory_->Release(side);
+  void Release(Side side, const Site& site = Site::Caller()) {
+    if (memory_ != nullptr) memory_->Release(side, site);
   }
   /// The same for the memory of any device that has some.
-  void Release(Device& device) {
-    if (memory_ != nullptr) memory_->Release(device);
+  void Release(Device& device, const Site& site = Site::Caller()) {
+    if (memory_ != nullptr) memory_->Release(device, site);
   }
 
   /// The layer below, which knows neither type nor const: for head and the like. Null for an array without

@@ -119,19 +119,22 @@ class Blob : public BlobArrays<T> {
   }
 
   /// Start on `on`, or on the main stream, what a read on that side will need, and do not wait for it.
-  void Prefetch(Side side, const Stream& on, BlobPart part = BlobPart::kData) const;
+  void Prefetch(Side side, const Stream& on, BlobPart part = BlobPart::kData,
+                const Site& site = Site::Caller()) const;
   /// @overload
-  void Prefetch(Side side, BlobPart part = BlobPart::kData) const {
-    Prefetch(side, Stream::Main(device()), part);
+  void Prefetch(Side side, BlobPart part = BlobPart::kData, const Site& site = Site::Caller()) const {
+    Prefetch(side, Stream::Main(device()), part, site);
   }
 
   /// Use the caller's count() elements as the data, as SyncedMemory does. Shared storage of exactly that size
   /// changes for all who share it; otherwise this blob gets storage of its own. The diff stays. Throws
   /// std::invalid_argument also for elements of this blob's own diff.
   ///@{
-  void set_cpu_data(T* data);
-  void set_gpu_data(T* data, const Stream& on);
-  void set_gpu_data(T* data) { set_gpu_data(data, Stream::Main(device())); }
+  void set_cpu_data(T* data, const Site& site = Site::Caller());
+  void set_gpu_data(T* data, const Stream& on, const Site& site = Site::Caller());
+  void set_gpu_data(T* data, const Site& site = Site::Caller()) {
+    set_gpu_data(data, Stream::Main(device()), site);
+  }
   ///@}
 
   /// Use the storage of `other`. Throws ShapeError for another count, and std::invalid_argument for another
@@ -143,8 +146,12 @@ class Blob : public BlobArrays<T> {
 
   /// The dims on the GPU, for kernels. Throws ShapeError for a dim over int.
   ///@{
-  const int* gpu_shape() const { return static_cast<const int*>(ShapeMemory().gpu_data()); }
-  const int* gpu_shape(const Stream& on) const { return static_cast<const int*>(ShapeMemory().gpu_data(on)); }
+  const int* gpu_shape(const Site& site = Site::Caller()) const {
+    return static_cast<const int*>(ShapeMemory().gpu_data(site));
+  }
+  const int* gpu_shape(const Stream& on, const Site& site = Site::Caller()) const {
+    return static_cast<const int*>(ShapeMemory().gpu_data(on, site));
+  }
   ///@}
 
   /// Copies the data, or with `copy_diff` the diff, on the side where the source's bytes are: on the main
@@ -152,18 +159,20 @@ class Blob : public BlobArrays<T> {
   /// for a source of another shape, unless `reshape`, and std::invalid_argument for one that overlaps this
   /// blob in part. Does nothing if the source has this blob's own elements. SyncedMemory::Assign says what a
   /// failed copy can lose.
-  void CopyFrom(const Blob& source, bool copy_diff = false, bool reshape = false) {
-    CopyFrom(source, copy_diff ? BlobPart::kDiff : BlobPart::kData,
-             reshape ? WithReshape::kYes : WithReshape::kNo);
+  void CopyFrom(const Blob& source, bool copy_diff = false, bool reshape = false,
+                const Site& site = Site::Caller()) {
+    Copy(source, copy_diff ? BlobPart::kDiff : BlobPart::kData,
+         reshape ? WithReshape::kYes : WithReshape::kNo, nullptr, site);
   }
   /// @overload
-  void CopyFrom(const Blob& source, BlobPart part, WithReshape reshape = WithReshape::kNo) {
-    Copy(source, part, reshape, nullptr);
+  void CopyFrom(const Blob& source, BlobPart part, WithReshape reshape = WithReshape::kNo,
+                const Site& site = Site::Caller()) {
+    Copy(source, part, reshape, nullptr, site);
   }
   /// On a stream: its device then has the elements.
   void CopyFrom(const Blob& source, const Stream& on, BlobPart part = BlobPart::kData,
-                WithReshape reshape = WithReshape::kNo) {
-    Copy(source, part, reshape, &on);
+                WithReshape reshape = WithReshape::kNo, const Site& site = Site::Caller()) {
+    Copy(source, part, reshape, &on, site);
   }
 
   /// data -= diff. Mathematics runs on the stream that it is given. Without one it runs where the bytes are:
@@ -239,7 +248,7 @@ class Blob : public BlobArrays<T> {
   void Fit() noexcept;
   /// Not const, so that it can be made const again by whom it is for.
   Blob SliceOf(std::int64_t first, std::int64_t count) const;
-  void Copy(const Blob& source, BlobPart part, WithReshape reshape, const Stream* on);
+  void Copy(const Blob& source, BlobPart part, WithReshape reshape, const Stream* on, const Site& site);
   void ReshapeTo(const Shape& shape, const char* call);
   /// Makes the change, and takes on the shape that goes with it.
   void Commit(const Shape& shape, detail::Reshaping& reshaping) noexcept;

@@ -17,6 +17,7 @@
 /// What a call does with an array: Read(x), ReadWrite(x), Overwrite(x).
 namespace ferry {
 
+class At;
 class Place;
 
 namespace detail {
@@ -129,17 +130,19 @@ inline void RequireSameCount(const char* call, Named x, Named y) {
 }
 
 /// Take, at a place; those without elements are left alone, and their pointers null.
-void TakeAt(const Place& place, std::span<const Request> requests, std::span<void*> ptrs);
+void TakeAt(const At& at, std::span<const Request> requests, std::span<void*> ptrs);
 
 template <class X>
 constexpr void RequireWritable() {
   static_assert(!std::is_const_v<ElementOf<X>>, "ferry: a const array can't be written; Read is for it");
 }
 
-/// One access of those elements; `on` is null for the CPU. Null where there are none.
-void* Reach(const Part& part, Access access, const Stream* on);
+/// One access of those elements; `on` is null for the CPU. Null where there are none. The site comes by what
+/// fits in registers: in memory, it would be written where the bytes are in place, too.
+void* Reach(const Part& part, Access access, const Stream* on, const char* file, const char* function,
+            int line);
 /// On the main stream of the memory's device.
-void* ReachOnMain(const Part& part, Access access);
+void* ReachOnMain(const Part& part, Access access, const char* file, const char* function, int line);
 
 template <class X>
 Part MakePart(const X& x) {

@@ -7,6 +7,7 @@
 
 #include "ferry/coherence.hpp"
 #include "ferry/operand.hpp"
+#include "ferry/site.hpp"
 #include "ferry/stream.hpp"
 
 namespace ferry {
@@ -33,20 +34,20 @@ class Place {
   /// the CPU at once, on a stream for work that is queued there next. The span does not keep the elements
   /// alive. Throws what an access of SyncedMemory throws.
   template <ArrayLike X>
-  auto Read(X&& x) const {
-    return SpanOf<Access::kRead, const ElementOf<X>>(x);
+  auto Read(X&& x, Site site = Site::Caller()) const {
+    return SpanOf<Access::kRead, const ElementOf<X>>(x, site);
   }
   /// The same for code that changes elements, or needs the old ones.
   template <ArrayLike X>
-  auto ReadWrite(X&& x) const {
+  auto ReadWrite(X&& x, Site site = Site::Caller()) const {
     detail::RequireWritable<X>();
-    return SpanOf<Access::kReadWrite, ElementOf<X>>(x);
+    return SpanOf<Access::kReadWrite, ElementOf<X>>(x, site);
   }
   /// The same for code that writes every element and looks at no old one: nothing is copied or zeroed.
   template <ArrayLike X>
-  auto Overwrite(X&& x) const {
+  auto Overwrite(X&& x, Site site = Site::Caller()) const {
     detail::RequireWritable<X>();
-    return SpanOf<Access::kOverwrite, ElementOf<X>>(x);
+    return SpanOf<Access::kOverwrite, ElementOf<X>>(x, site);
   }
 
  private:
@@ -54,13 +55,16 @@ class Place {
 
   /// Looks at no more of x than it needs where the bytes are in place.
   template <Access kAccess, class T, class X>
-  std::span<T> SpanOf(const X& x) const {
+  std::span<T> SpanOf(const X& x, Site site) const {
     using Of = detail::PartOf<X>;
     const detail::InPlace in_place = Of::Short(x);
-    void* const ptr =
-        side_ == Side::kCpu
-            ? in_place.OnCpu<kAccess>([&] { return detail::Reach(Of::Of(x), kAccess, nullptr); })
-            : in_place.OnGpu<kAccess>(stream_, [&] { return detail::Reach(Of::Of(x), kAccess, &stream_); });
+    void* const ptr = side_ == Side::kCpu ? in_place.OnCpu<kAccess>([&] {
+      return detail::Reach(Of::Of(x), kAccess, nullptr, site.file(), site.function(), site.line());
+    })
+                                          : in_place.OnGpu<kAccess>(stream_, [&] {
+                                              return detail::Reach(Of::Of(x), kAccess, &stream_, site.file(),
+                                                                   site.function(), site.line());
+                                            });
     return {static_cast<T*>(ptr), static_cast<std::size_t>(Of::CountOf(x))};
   }
 
@@ -68,26 +72,23 @@ class Place {
   Stream stream_;
 };
 
-/// A place, with the file and line of the call that names it. The first argument of each kernel: a Place
-/// converts to it.
+/// A place, with the site of the call that names it. The first argument of each kernel: a Place converts to
+/// it.
 class At {
  public:
-  /// Refers to the place. File and line are those of the caller.
+  /// Refers to the place. The site is the caller's.
   At(const Place& place,  // NOLINT(google-explicit-constructor): a call says a place
-     const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept
-      : place_(&place), file_(file), line_(line) {}
+     Site site = Site::Caller()) noexcept
+      : place_(&place), site_(site) {}
 
   /// Where the kernel is to run.
   const Place& place() const noexcept { return *place_; }
-  /// The file of the call.
-  const char* file() const noexcept { return file_; }
-  /// The line of the call.
-  int line() const noexcept { return line_; }
+  /// The call.
+  const Site& site() const noexcept { return site_; }
 
  private:
   const Place* place_;
-  const char* file_;
-  int line_;
+  Site site_;
 };
 
 }  // namespace ferry

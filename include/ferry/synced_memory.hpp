@@ -14,29 +14,17 @@
 #include <vector>
 
 #include "ferry/backend.hpp"
+#include "ferry/byte_range.hpp"
 #include "ferry/coherence.hpp"
 #include "ferry/detail/buffer.hpp"
 #include "ferry/detail/dependents.hpp"
 #include "ferry/detail/range_map.hpp"
 #include "ferry/detail/ready_words.hpp"
 #include "ferry/device.hpp"
+#include "ferry/site.hpp"
 #include "ferry/stream.hpp"
 
 namespace ferry {
-
-/// Bytes of a memory: `bytes` from number `first` on. ByteRange{} is the whole.
-struct ByteRange {
-  static constexpr std::size_t kRest = ~std::size_t{0};  ///< as far as the memory goes
-  std::size_t first = 0;                                 ///< counted from 0
-  std::size_t bytes = kRest;                             ///< how many
-};
-
-namespace detail {
-struct Arrival;
-class Call;
-class InPlace;
-class Reshaping;
-}  // namespace detail
 
 /// Bytes that live on the host, on one GPU or on several, copied only when they must be: Caffe's
 /// SyncedMemory, with streams, with accesses that overwrite, and with accesses of a part. No call ends an
@@ -66,56 +54,72 @@ class SyncedMemory : private detail::ReadyWords {
   static constexpr Head HEAD_AT_GPU = Head::HEAD_AT_GPU;      ///< as Head
   static constexpr Head SYNCED = Head::SYNCED;                ///< as Head
 
-  SyncedMemory() : SyncedMemory(0) {}  ///< no bytes, on the default device
+  explicit SyncedMemory(Site site = Site::Caller())
+      : SyncedMemory(0, DefaultDevice(), {}, site) {}  ///< no bytes
   /// `size` is in bytes. The device must outlive the memory, and so must each other one whose streams access
   /// it; a memory that outlives one logs an error at its end and gives nothing back. The label names the
   /// memory in errors and traces.
-  explicit SyncedMemory(std::size_t size, Device& device = DefaultDevice(), std::string label = {});
+  explicit SyncedMemory(std::size_t size, Device& device = DefaultDevice(), std::string label = {},
+                        Site site = Site::Caller());
   ~SyncedMemory();
   SyncedMemory(const SyncedMemory&) = delete;
   SyncedMemory& operator=(const SyncedMemory&) = delete;
 
   /// The bytes for the host to read; it has waited for them.
-  const void* cpu_data() const {
+  const void* cpu_data(Site site = Site::Caller()) const {
     if (void* ptr = cpu_ready_.load(std::memory_order_acquire)) [[likely]]
       return ptr;
-    return Reach(nullptr, Access::kRead, {});
+    return Reach(nullptr, Access::kRead, site.file(), site.function(), site.line());
   }
   /// The bytes for work on `on` to read.
-  const void* gpu_data(const Stream& on) const {
+  const void* gpu_data(const Stream& on, Site site = Site::Caller()) const {
     if (Ready(on.id_)) [[likely]]
       return gpu_.ptr;
-    return Reach(&on, Access::kRead, {});
+    return Reach(&on, Access::kRead, site.file(), site.function(), site.line());
   }
   /// The bytes for the host to read and write.
-  void* mutable_cpu_data() { return Write(Access::kReadWrite); }
+  void* mutable_cpu_data(Site site = Site::Caller()) { return Write(Access::kReadWrite, site); }
   /// The bytes for work on `on` to read and write.
-  void* mutable_gpu_data(const Stream& on) { return Write(Access::kReadWrite, on); }
+  void* mutable_gpu_data(const Stream& on, Site site = Site::Caller()) {
+    return Write(Access::kReadWrite, on, site);
+  }
   /// For the host, if it writes every byte: no copy, no zeroing.
-  void* overwrite_cpu_data() { return Write(Access::kOverwrite); }
+  void* overwrite_cpu_data(Site site = Site::Caller()) { return Write(Access::kOverwrite, site); }
   /// For work on `on` that writes every byte: no copy, no zeroing.
-  void* overwrite_gpu_data(const Stream& on) { return Write(Access::kOverwrite, on); }
+  void* overwrite_gpu_data(const Stream& on, Site site = Site::Caller()) {
+    return Write(Access::kOverwrite, on, site);
+  }
 
   /// The same on the main stream of the memory's device.
   ///@{
-  const void* gpu_data() const {
+  const void* gpu_data(Site site = Site::Caller()) const {
     if (Ready(main_)) [[likely]]
       return gpu_.ptr;
-    return gpu_data(Stream::Main(device_));
+    return gpu_data(Stream::Main(device_), site);
   }
-  void* mutable_gpu_data() { return WriteOnMain(Access::kReadWrite); }
-  void* overwrite_gpu_data() { return WriteOnMain(Access::kOverwrite); }
+  void* mutable_gpu_data(Site site = Site::Caller()) { return WriteOnMain(Access::kReadWrite, site); }
+  void* overwrite_gpu_data(Site site = Site::Caller()) { return WriteOnMain(Access::kOverwrite, site); }
   ///@}
 
   /// The same for a part; the pointer is to the first byte of the range.
   ///@{
-  const void* cpu_data(ByteRange range) const { return Reach(nullptr, Access::kRead, range); }
-  const void* gpu_data(ByteRange range, const Stream& on) const { return Reach(&on, Access::kRead, range); }
-  void* mutable_cpu_data(ByteRange range) { return Reach(nullptr, Access::kReadWrite, range); }
-  void* mutable_gpu_data(ByteRange range, const Stream& on) { return Reach(&on, Access::kReadWrite, range); }
-  void* overwrite_cpu_data(ByteRange range) { return Reach(nullptr, Access::kOverwrite, range); }
-  void* overwrite_gpu_data(ByteRange range, const Stream& on) {
-    return Reach(&on, Access::kOverwrite, range);
+  const void* cpu_data(ByteRange range, Site site = Site::Caller()) const {
+    return Reach(nullptr, Access::kRead, range, site);
+  }
+  const void* gpu_data(ByteRange range, const Stream& on, Site site = Site::Caller()) const {
+    return Reach(&on, Access::kRead, range, site);
+  }
+  void* mutable_cpu_data(ByteRange range, Site site = Site::Caller()) {
+    return Reach(nullptr, Access::kReadWrite, range, site);
+  }
+  void* mutable_gpu_data(ByteRange range, const Stream& on, Site site = Site::Caller()) {
+    return Reach(&on, Access::kReadWrite, range, site);
+  }
+  void* overwrite_cpu_data(ByteRange range, Site site = Site::Caller()) {
+    return Reach(nullptr, Access::kOverwrite, range, site);
+  }
+  void* overwrite_gpu_data(ByteRange range, const Stream& on, Site site = Site::Caller()) {
+    return Reach(&on, Access::kOverwrite, range, site);
   }
   ///@}
   using Deleter = detail::Deleter;  ///< a std::function<void(void*)> that gives bytes back to their owner
@@ -128,23 +132,24 @@ class SyncedMemory : private detail::ReadyWords {
   /// the bytes must be such as both sides can use, and no work uses them when the deleter is called. Throws
   /// std::invalid_argument for a null pointer and for one that this memory Owns, and StreamCaptureError while
   /// a stream that uses the old bytes is under graph capture.
-  void set_cpu_data(void* ptr, Deleter deleter = {});
+  void set_cpu_data(void* ptr, Deleter deleter = {}, const Site& site = Site::Caller());
   /// Device bytes of the stream's device; `on` is the stream whose queued work writes them.
-  void set_gpu_data(void* ptr, const Stream& on, Deleter deleter = {});
+  void set_gpu_data(void* ptr, const Stream& on, Deleter deleter = {}, const Site& site = Site::Caller());
   /// @overload
-  void set_gpu_data(void* ptr, Deleter deleter = {}) {
-    set_gpu_data(ptr, Stream::Main(device_), std::move(deleter));
+  void set_gpu_data(void* ptr, Deleter deleter = {}, const Site& site = Site::Caller()) {
+    set_gpu_data(ptr, Stream::Main(device_), std::move(deleter), site);
   }
   /// The same for bytes that nobody may write. As long as the memory has them, it is constant: an access for
   /// writing on any side, a Resize that adds bytes and an Assign throw std::logic_error, which names the
   /// memory and the range, and change nothing. The bytes are also given back by set_*_data of another side,
   /// since they are not current any more then, and by Release of their own side.
-  void set_const_cpu_data(const void* ptr, Deleter deleter = {});
+  void set_const_cpu_data(const void* ptr, Deleter deleter = {}, const Site& site = Site::Caller());
   /// The same as set_gpu_data.
-  void set_const_gpu_data(const void* ptr, const Stream& on, Deleter deleter = {});
+  void set_const_gpu_data(const void* ptr, const Stream& on, Deleter deleter = {},
+                          const Site& site = Site::Caller());
   /// @overload
-  void set_const_gpu_data(const void* ptr, Deleter deleter = {}) {
-    set_const_gpu_data(ptr, Stream::Main(device_), std::move(deleter));
+  void set_const_gpu_data(const void* ptr, Deleter deleter = {}, const Site& site = Site::Caller()) {
+    set_const_gpu_data(ptr, Stream::Main(device_), std::move(deleter), site);
   }
 
   /// Whether `ptr` is to bytes that this memory has to give back: those that it has allocated, and those that
@@ -153,17 +158,18 @@ class SyncedMemory : private detail::ReadyWords {
 
   /// Start on `on` what a read would need on that side, the host or the stream's device, and do not wait for
   /// it. The next access does.
-  void Prefetch(Side side, const Stream& on, ByteRange range = {}) const;
+  void Prefetch(Side side, const Stream& on, ByteRange range = {}, const Site& site = Site::Caller()) const;
   /// Caffe's name for Prefetch(kGpu, on). Throws std::logic_error unless the head is HEAD_AT_CPU.
-  void async_gpu_push(const Stream& on);
+  void async_gpu_push(const Stream& on, const Site& site = Site::Caller());
 
   /// Gives back the memory of a space; the bytes that only it holds go to the host first, or, from the host,
   /// to the memory's device. The space's pointers are no longer valid, those in captured graphs included.
   /// Counts as a non-const access of the whole. Does nothing where the space has no memory of its own. Throws
   /// std::logic_error for an operand of a call that is under way, and StreamCaptureError while a stream that
   /// uses the bytes is under graph capture; then nothing has changed.
-  void Release(Side side);
-  void Release(Device& device);  ///< the same for any device that has memory for the bytes
+  void Release(Side side, const Site& site = Site::Caller());
+  void Release(Device& device,
+               const Site& site = Site::Caller());  ///< the same for any device that has memory for the bytes
   /// For a borrowed stream, before it is destroyed: from now on the memory waits for what has been queued
   /// there so far, and does not use the stream any more. Throws DeviceError.
   void Forget(const Stream& borrowed);
@@ -195,34 +201,37 @@ class SyncedMemory : private detail::ReadyWords {
   /// Counts as a non-const access, and as a read of `source`. An Assign that throws leaves the bytes as they
   /// were, except where only the GPU, or a unified device's one buffer, had them and the device has made a
   /// copy that it says failed. Throws std::length_error beyond the capacity.
-  void Assign(const SyncedMemory& source, std::size_t size, Rest rest = Rest::kDropped);
+  void Assign(const SyncedMemory& source, std::size_t size, Rest rest = Rest::kDropped,
+              const Site& site = Site::Caller());
   /// The bytes of the range `to` become those of `source`, which may be this memory, from byte `from` on.
   /// They are copied on `on`, or if that is null where they are; otherwise as above. Throws
   /// std::invalid_argument where the two ranges overlap in part.
-  void Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on = nullptr);
+  void Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on = nullptr,
+              const Site& site = Site::Caller());
 
  private:
   friend struct detail::Arrival;
   friend class detail::Call;
   friend class detail::InPlace;
+  friend class detail::Records;
   friend class detail::Reshaping;
   using Buffer = detail::Buffer;
   using Waits = detail::Waits;
 
-  void* Write(Access access) {
+  void* Write(Access access, Site site) {
     if (sole_.load(std::memory_order_acquire) == detail::StreamId::kHost) [[likely]]
       return (unified_ ? gpu_ : cpu_).ptr;
-    return Reach(nullptr, access, {});
+    return Reach(nullptr, access, site.file(), site.function(), site.line());
   }
-  void* Write(Access access, const Stream& on) {
+  void* Write(Access access, const Stream& on, Site site) {
     if (sole_.load(std::memory_order_acquire) == on.id_) [[likely]]
       return gpu_.ptr;
-    return Reach(&on, access, {});
+    return Reach(&on, access, site.file(), site.function(), site.line());
   }
-  void* WriteOnMain(Access access) {
+  void* WriteOnMain(Access access, Site site) {
     if (sole_.load(std::memory_order_acquire) == main_) [[likely]]
       return gpu_.ptr;
-    return Write(access, Stream::Main(device_));
+    return Write(access, Stream::Main(device_), site);
   }
 
   /// The first of the bytes, if all are in place for the access, so that nothing changes; else null. `on` is
@@ -230,12 +239,13 @@ class SyncedMemory : private detail::ReadyWords {
   void* InPlace(Access access, const Stream* on, detail::Bytes bytes) const noexcept;
   void* WholeInPlace(Access access, const Stream* on) const noexcept;
   /// One access; `on` is null for the host.
-  void* Reach(const Stream* on, Access access, ByteRange range) const;
+  /// Of the whole; the site in registers, since in memory it would be written where bytes are in place, too.
+  void* Reach(const Stream* on, Access access, const char* file, const char* function, int line) const;
+  void* Reach(const Stream* on, Access access, ByteRange range, const Site& site) const;
 
   Waits Prepare(detail::Arrival& arrival, detail::Dying& dying) const;
   void Commit(detail::Arrival& arrival, detail::Dying& dying) const noexcept;
   void Settle(const detail::Arrival& arrival, detail::Dying& dying) const noexcept;
-  void Observe(const detail::Arrival& arrival) const noexcept;
   Waits Fetch(detail::Arrival& arrival, detail::Dying& dying) const;
   Waits Bring(detail::Bytes bytes, Spaces holders, detail::Arrival& arrival, detail::Dying& dying) const;
   bool Direct(unsigned source, const detail::Arrival& arrival) const;
@@ -262,27 +272,28 @@ class SyncedMemory : private detail::ReadyWords {
   [[noreturn]] void FailRange(ByteRange range, const char* call) const;
 
   enum class Constness : std::uint8_t { kMutable, kConstant };
-  void Adopt(unsigned space, void* ptr, Constness constness, Deleter deleter, const Stream& on);
+  void Adopt(unsigned space, void* ptr, Constness constness, Deleter deleter, const Stream& on,
+             const Site& site);
   template <class Condition>
   bool AnyBuffer(Condition condition) const;
   void EndUses(Buffer& buffer) const;
   void RequireMutable(detail::Bytes bytes, const char* what) const;
   bool Outlives() const noexcept;
   void SetLabel(std::unique_ptr<detail::Label> next) noexcept;
-  void Allocate(Buffer& buffer, detail::Bytes bytes, const Stream& on) const;
+  void Allocate(Buffer& buffer, const detail::Arrival& arrival, const Stream& on) const;
   void RequireApart(detail::Bytes to, ByteRange from) const;
   /// Whether the device uses bytes of the host that are the caller's, or pinned by another device: its copies
   /// are between blocks of its own.
   bool LendsHostBytesTo(Device& device) const;
   void Take(detail::Bytes to, std::size_t size, const SyncedMemory& source, ByteRange wanted, Head head,
-            const Stream* on);
+            const Stream* on, const Site& site);
   void CopyOver(const detail::Arrival& target, const void* from, std::size_t size) const;
   void Drop(detail::Bytes bytes);
   /// After it, a Resize to `size` and then to a larger one can't fail.
   void PrepareGrowth(std::size_t size);
   void ForgetReady() const noexcept;
-  void ReleaseSpace(unsigned space);
-  void GiveBack(Buffer& buffer) noexcept;
+  void ReleaseSpace(unsigned space, const Site& site);
+  void GiveBack(Buffer& buffer, const Site* evicted = nullptr) noexcept;
   void Abandon(Buffer& buffer, const Stream& on) noexcept;
   void RequireRoom(std::size_t size, const char* call) const;
   std::string Named() const;
@@ -302,6 +313,7 @@ class SyncedMemory : private detail::ReadyWords {
   mutable Buffer cpu_;
   mutable Buffer gpu_;
   mutable std::vector<std::unique_ptr<Buffer>> others_{};  ///< of further devices, in the order of first use
+  mutable std::unique_ptr<detail::Writers> writers_;       ///< null until somebody watches
 };
 
 }  // namespace ferry

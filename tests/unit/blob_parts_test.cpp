@@ -7,8 +7,8 @@
 
 #include "ferry/error.hpp"
 #include "ferry/log.hpp"
+#include "ferry/observer.hpp"
 #include "ferry/proto.hpp"
-#include "ferry/trace.hpp"
 #include "tests/unit/blob_world.hpp"
 
 namespace ferry::testing {

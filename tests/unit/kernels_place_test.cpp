@@ -63,8 +63,8 @@ TEST_CASE("A place is on the side that it was made for", "[kernels]") {
 }
 
 int LineOf(const At& at, const char*& file) {
-  file = at.file();
-  return at.line();
+  file = at.site().file();
+  return at.site().line();
 }
 
 TEST_CASE("A call's place knows where in the program it was said", "[kernels]") {

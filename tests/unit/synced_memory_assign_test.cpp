@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "ferry/error.hpp"
+#include "ferry/observer.hpp"
 #include "ferry/synced_memory.hpp"
-#include "ferry/trace.hpp"
 #include "synced_memory_device.hpp"
 
 namespace ferry::testing {
@@ -236,11 +236,10 @@ TEST_CASE("an observer sees Assign as an overwrite of the side that it copies on
   for (const bool gpu : {false, true}) {
     AssignFixture f(gpu ? HEAD_AT_GPU : HEAD_AT_CPU, SYNCED);
     std::vector<AccessRecord> records;
-    SetAccessObserver([&](const AccessRecord& record) {
+    const Watch watch([&](const AccessRecord& record) {
       if (record.memory == &f.target) records.push_back(record);
     });
     f.target.Assign(f.source, 4);
-    SetAccessObserver({});
     REQUIRE(records.size() == 1);
     CHECK(records[0].side == (gpu ? Side::kGpu : Side::kCpu));
     CHECK(records[0].access == Access::kOverwrite);

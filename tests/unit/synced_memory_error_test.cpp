@@ -8,8 +8,8 @@
 #include <string>
 
 #include "ferry/log.hpp"
+#include "ferry/observer.hpp"
 #include "ferry/synced_memory.hpp"
-#include "ferry/trace.hpp"
 #include "synced_memory_device.hpp"
 
 namespace ferry::testing {
@@ -185,10 +185,7 @@ TEST_CASE("an error of the device has the memory's label, whichever call fails")
 
 struct Observed {
   std::vector<AccessRecord> records;
-  Observed() {
-    SetAccessObserver([this](const AccessRecord& record) { records.push_back(record); });
-  }
-  ~Observed() { SetAccessObserver({}); }
+  Watch watch{[this](const AccessRecord& record) { records.push_back(record); }};
 };
 
 TEST_CASE("an observer sees each access that did not find its bytes in place") {
@@ -249,12 +246,11 @@ TEST_CASE("an observer sees the bytes of all copies of an access, and of all its
 
 TEST_CASE("an observer that throws fails no access") {
   ErrorFixture f;
-  SetAccessObserver([](const AccessRecord&) { throw 1; });
+  const Watch watch([](const AccessRecord&) { throw 1; });
   CHECK_NOTHROW(f.memory->cpu_data());
-  SetAccessObserver({});
 }
 
-TEST_CASE("without an observer, the log has a line for each access at trace, and none above") {
+TEST_CASE("the log has a line for each access at trace, and none above") {
   ErrorFixture f;
   const LogLevel level = log_level();
   std::vector<std::string> lines;

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "ferry/detail/in_place.hpp"
+#include "ferry/observer.hpp"
 #include "ferry/synced_memory.hpp"
-#include "ferry/trace.hpp"
 #include "synced_memory_device.hpp"
 
 namespace ferry::testing {
@@ -14,16 +14,11 @@ namespace {
 /// Counts the accesses that do not find their bytes in place.
 class SlowAccesses {
  public:
-  SlowAccesses() {
-    SetAccessObserver([this](const AccessRecord&) { ++count_; });
-  }
-  ~SlowAccesses() { SetAccessObserver({}); }
-  SlowAccesses(const SlowAccesses&) = delete;
-  SlowAccesses& operator=(const SlowAccesses&) = delete;
   int count() const { return count_; }
 
  private:
   int count_ = 0;
+  Watch watch_{[this](const AccessRecord&) { ++count_; }};
 };
 
 TEST_CASE("Assign of all bytes does not fetch those that it replaces") {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "ferry/trace.hpp"
+#include "ferry/observer.hpp"
 #include "tests/unit/synced_memory_device.hpp"
 
 namespace ferry::testing {
@@ -108,9 +108,8 @@ TEST_CASE("Observers are told of the operands that were not in place, and of no 
   SyncedMemory y(8, f.device);
   f.TakeAll({{&y, {}, Access::kOverwrite}});
   std::vector<const SyncedMemory*> seen;
-  SetAccessObserver([&](const AccessRecord& record) { seen.push_back(record.memory); });
+  const Watch watch([&](const AccessRecord& record) { seen.push_back(record.memory); });
   f.TakeAll({{&y, {}, Access::kRead}, {&f.x, {}, Access::kReadWrite}, {&y, {}, Access::kReadWrite}});
-  SetAccessObserver({});
   CHECK(seen == std::vector<const SyncedMemory*>{&f.x});
 }
 

@@ -25,7 +25,8 @@ template <class T>
 void Bring(const At& at, const Part& part, Access access) {
   if (part.count == 0) return;
   const KernelPlace place(at.place());
-  Reach(part, access, place->side() == Side::kCpu ? nullptr : &place->stream());
+  Reach(part, access, place->side() == Side::kCpu ? nullptr : &place->stream(), at.site().file(),
+        at.site().function(), at.site().line());
 }
 
 template <Real T>

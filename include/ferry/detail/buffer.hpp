@@ -13,6 +13,14 @@
 
 namespace ferry::detail {
 
+// The friends of a SyncedMemory, and what it keeps for them.
+struct Arrival;
+class Call;
+class InPlace;
+class Records;
+class Reshaping;
+class Writers;
+
 using Deleter = std::function<void(void*)>;
 struct Wait;
 

@@ -41,8 +41,9 @@ class InPlace {
   }
 
   /// An access of a range; `on` is null for the host.
-  static void* Reach(const SyncedMemory& memory, Access access, ByteRange range, const Stream* on) {
-    return memory.Reach(on, access, range);
+  static void* Reach(const SyncedMemory& memory, Access access, ByteRange range, const Stream* on,
+                     const Site& site) {
+    return memory.Reach(on, access, range, site);
   }
 
  private:

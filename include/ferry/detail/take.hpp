@@ -4,6 +4,7 @@
 #include <span>
 
 #include "ferry/coherence.hpp"
+#include "ferry/site.hpp"
 #include "ferry/stream.hpp"
 #include "ferry/synced_memory.hpp"
 
@@ -21,6 +22,7 @@ struct Request {
 /// requests[i]. Requests of one memory with one range take the joint access (any two that differ:
 /// kReadWrite). Throws std::invalid_argument for a partial overlap with a write and for a range beyond the
 /// memory, which names the label, the ranges and the size; and what an access throws.
-void Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs);
+void Take(std::span<const Request> requests, const Stream* on, std::span<void*> ptrs,
+          const Site& site = Site::Caller());
 
 }  // namespace ferry::detail

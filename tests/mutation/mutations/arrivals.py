@@ -2,6 +2,7 @@
 """How bytes come to where they are accessed, and how a call takes all its operands."""
 
 ARRIVE = "core/memory/arrival.cpp"
+RECORDS = "core/memory/records.cpp"
 ARRIVE_H = "core/memory/arrival.hpp"
 IN_PLACE = "core/memory/in_place.cpp"
 WORDS = "include/ferry/detail/ready_words.hpp"
@@ -92,7 +93,7 @@ MUTATIONS = [
     # What is so afterwards.
     (ARRIVE, "return Next(holders, Only(arrival.space), arrival.access).next;", "return holders | Only(arrival.space);",
      "a write leaves the other spaces current"),
-    (ARRIVE, "  if (arrival.prefetch && action == Action::kNone) return;\n", "", "a prefetch that had nothing to do is told"),
+    (RECORDS, "arrival.in_place || (arrival.prefetch && action == Action::kNone)", "arrival.in_place", "a prefetch that had nothing to do is told"),
     (ARRIVE, "  arrival.copied += CountOf(bytes);\n", "  arrival.copied = CountOf(bytes);\n", "of several copies the last one is told"),
     (ARRIVE, "  arrival.zeroed += CountOf(bytes);\n", "  arrival.zeroed = CountOf(bytes);\n", "of several fills the last one is told"),
     (ARRIVE, "  for (const auto& other : others_) other->uses.Settle(arrival.bytes, dying);\n", "",
@@ -158,7 +159,19 @@ MUTATIONS = [
      "a host arrival looks once at what it must wait for"),
     (CALL, "      if (std::exchange(last, arrival.memory) != arrival.memory) work", "      if (last == nullptr || true) work",
      "a memory of two operands is locked twice"),
-    (CALL, "    if (!arrival.in_place) arrival", "    arrival", "observers are told of operands that were in place"),
+    (RECORDS, "if (arrival.in_place || ", "if (", "observers are told of operands that were in place"),
+    (RECORDS, "if (!arrival.written) arrival.written = written;", "", "an access does not say who made its bytes stale"),
+    (RECORDS, ".pageable = from == nullptr && host.adopted()", ".pageable = false", "given bytes count as pinned"),
+    (RECORDS, "if (arrival.access != Access::kRead) NoteWriter(arrival);", "NoteWriter(arrival);", "who reads has written"),
+    (RECORDS, ".evicted = !begins && site != nullptr", ".evicted = false", "no block is ever evicted"),
+    ("core/memory/observers.cpp", "  for (const Observer* const observer : thrown) Detach(observer);\n", "",
+     "an observer that throws is told again"),
+    ("core/memory/writers.hpp", "    writes_.Isolate(bytes);\n", "", "a write of a part is one of the whole"),
+    ("core/seeing/transfer_guard.cpp", "if (innermost == guard_) Apply", "Apply", "an outer guard speaks, too"),
+    ("core/seeing/transfer_guard.cpp", "~Innermost() { innermost = outer_; }", "~Innermost() = default;", "a guard goes on after its end"),
+    ("core/seeing/ledger.cpp", "    memory.lent = {0, 0};\n", "", "a ledger compares with bytes from before another write"),
+    ("core/seeing/ledger.cpp", "if (entries_.size() == kMost) {", "if (false) {", "a ledger grows for ever"),
+    ("core/seeing/ledger_text.cpp", "SameSite(back.written->site, *there.asked)", "true", "any way back is a ping-pong"),
     (CALL, "      for (const Arrival& arrival : arrivals) arrival.memory->Settle(arrival, dying);\n", "",
      "notes of parts pile up"),
     (CALL, "    for (const Arrival& arrival : arrivals_) ++arrival.memory->busy_;\n", "    for (const Arrival& arrival : arrivals_) arrival.memory->busy_ = 0;\n",

@@ -54,7 +54,7 @@ MUTATIONS = [
     (RESHAPING, "      memory.Resize(std::max(memory.size(), change.first() + after_));\n    }\n  }", "      memory.Resize(change.first() + after_);\n    }\n  }",
      "a slice that becomes smaller cuts off the others' elements"),
     (MATH, "  if (Untouched(diff)) return;\n", "", "Update subtracts a diff that nobody wrote"),
-    (MATH, "PlaceFor(Untouched(data) ? diff : data, on)", "PlaceFor(data, on)", "Update of data that nobody wrote leaves the diff's side"),
+    (MATH, "PlaceFor(Untouched(data) ? diff : data, on.get())", "PlaceFor(data, on.get())", "Update of data that nobody wrote leaves the diff's side"),
 
     # Messages of any package.
     (MESSAGE_H, "message.has_height() || message.has_width()", "message.has_height()",

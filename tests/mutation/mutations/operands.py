@@ -32,8 +32,8 @@ MUTATIONS = [
     (OPERAND, "part.dims.data() != nullptr ? part.dims.data() : loop.data();", "loop.data();", "a blob has the loop's dims"),
 
     # Without elements.
-    (OPERAND, "void* Reach(const Part& part, Access access, const Stream* on) {\n  if (part.count == 0) return nullptr;\n",
-     "void* Reach(const Part& part, Access access, const Stream* on) {\n", "a span of an array without memory asks for it"),
+    (OPERAND, "void* Reach(const Part& part, Access access, const Stream* on, const char* file, const char* function,\n            int line) {\n  if (part.count == 0) return nullptr;\n",
+     "void* Reach(const Part& part, Access access, const Stream* on, const char* file, const char* function,\n            int line) {\n", "a span of an array without memory asks for it"),
     (OPERAND, "empty(requests[i]) ? nullptr : *next++;", "empty(requests[i]) ? nullptr : *next;", "an operand beside an empty one is another"),
 
     # Kernels.

@@ -56,7 +56,7 @@ class Taken {
  public:
   explicit Taken(const At& at, const Operands&... operands) : place_(at.place()), operands_(operands...) {
     const std::array<Request, sizeof...(Operands)> requests{operands.request()...};
-    TakeAt(*place_, requests, ptrs_);
+    TakeAt({*place_, at.site()}, requests, ptrs_);
   }
 
   /// Where the kernel runs.

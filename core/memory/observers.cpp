@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/memory/observers.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "ferry/log.hpp"
+#include "ferry/synced_memory.hpp"
+
+namespace ferry {
+namespace {
+
+/// Held shared while they are told, so that one that was detached is not called any more. Never destroyed: a
+/// global memory may be accessed until the very end.
+struct Observers {
+  std::shared_mutex mutex;
+  std::vector<std::shared_ptr<Observer>> list;
+};
+Observers& observers() {
+  static auto* const instance = new Observers;
+  return *instance;
+}
+
+void Detach(const Observer* observer) noexcept {
+  std::shared_ptr<Observer> last;  // ends without the lock
+  const std::lock_guard lock(observers().mutex);
+  auto& list = observers().list;
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.get() == observer; });
+  if (found == list.end()) return;  // it threw
+  last = std::move(*found);
+  list.erase(found);
+  --detail::watchers;
+}
+
+void Warn(const std::string& what) noexcept {
+  Log(LogLevel::kWarning, "an observer of memories threw, and is detached: " + what);
+}
+
+/// The first record is told to those that the environment names.
+void Begin() {
+  static const bool begun = [] {
+    detail::WatchForEnvironment();
+    --detail::watchers;
+    return true;
+  }();
+  static_cast<void>(begun);
+}
+
+template <class Record>
+void TellAll(const Record& record) noexcept try {
+  Begin();
+  std::vector<const Observer*> thrown;
+  {
+    const std::shared_lock lock(observers().mutex);
+    for (const auto& observer : observers().list) try {
+        observer->On(record);
+      } catch (const std::exception& error) {
+        thrown.push_back(observer.get());
+        Warn(error.what());
+      } catch (...) {
+        thrown.push_back(observer.get());
+        Warn("no std::exception");
+      }
+  }
+  for (const Observer* const observer : thrown) Detach(observer);
+} catch (const std::bad_alloc&) {
+  // It is told again, and throws again.
+}
+
+void LogRecord(const AccessRecord& record) {
+  std::ostringstream line;
+  line << "memory " << record.memory;
+  if (const std::string& label = record.memory->label(); !label.empty()) line << " \"" << label << '"';
+  line << ": " << Name(record.before) << ", " << Name(record.side) << ' ' << Name(record.access) << " -> "
+       << Name(record.action);
+  if (record.bytes != 0) line << ' ' << record.bytes << " bytes";
+  line << ", " << Name(record.after) << ", at " << record.site.file() << ':' << record.site.line();
+  Log(LogLevel::kTrace, line.str());
+}
+
+}  // namespace
+
+Watch::Watch(std::shared_ptr<Observer> observer) : observer_(std::move(observer)) {
+  if (observer_ == nullptr) throw std::invalid_argument("Watch: the observer is null");
+  const std::lock_guard lock(observers().mutex);
+  observers().list.push_back(observer_);
+  ++detail::watchers;
+}
+
+Watch::Watch(std::function<void(const AccessRecord&)> on_access)
+    : Watch([&]() -> std::shared_ptr<Observer> {
+        struct OfAccesses : Observer {
+          using Observer::On;
+          void On(const AccessRecord& access) override { call(access); }
+          std::function<void(const AccessRecord&)> call;
+        };
+        if (!on_access) return nullptr;
+        auto observer = std::make_shared<OfAccesses>();
+        observer->call = std::move(on_access);
+        return observer;
+      }()) {}
+
+Watch::~Watch() { Detach(observer_.get()); }
+
+namespace detail {
+
+void TellBefore(const CopyRecord& copy) {
+  Begin();
+  const std::shared_lock lock(observers().mutex);
+  for (const auto& observer : observers().list) observer->Before(copy);
+}
+void Tell(const CopyRecord& copy) noexcept { TellAll(copy); }
+void Tell(const AccessRecord& access) noexcept {
+  if (log_level() == LogLevel::kTrace) try {
+      LogRecord(access);
+    } catch (const std::bad_alloc&) {
+      // An access does not fail because there is no room for a line about it.
+    }
+  TellAll(access);
+}
+void Tell(const WaitRecord& wait) noexcept { TellAll(wait); }
+void Tell(const LifeRecord& life) noexcept { TellAll(life); }
+
+}  // namespace detail
+}  // namespace ferry

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "core/watched.hpp"
+#include "ferry/observer.hpp"
+
+/// Each observer is told, and the log at LogLevel::kTrace. Only called where somebody is Watched for.
+namespace ferry::detail {
+
+/// Throws what an observer throws.
+void TellBefore(const CopyRecord& copy);
+void Tell(const CopyRecord& copy) noexcept;
+void Tell(const AccessRecord& access) noexcept;
+void Tell(const WaitRecord& wait) noexcept;
+void Tell(const LifeRecord& life) noexcept;
+
+/// Attaches the observers that environment variables ask for. Throws std::bad_alloc.
+void WatchForEnvironment();
+
+}  // namespace ferry::detail

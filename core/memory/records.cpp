@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/memory/records.hpp"
+
+#include <memory>
+#include <new>
+
+#include "core/memory/writers.hpp"
+
+namespace ferry::detail {
+namespace {
+
+Side SideOf(const Arrival& arrival) noexcept { return arrival.space == kHost ? Side::kCpu : Side::kGpu; }
+
+}  // namespace
+
+CopyRecord Records::OfCopy(Arrival& arrival, Bytes bytes, End from, End to, const Stream& on) {
+  const SyncedMemory& memory = *arrival.memory;
+  const std::optional<Write> written = WriterOf(memory, bytes);
+  if (!arrival.written) arrival.written = written;
+  const Buffer& host = memory.BufferOf(kHost);
+  return {.memory = &memory,
+          .range = {bytes.first, memory.CountOf(bytes)},
+          .from = from != nullptr ? from->device : nullptr,
+          .to = to != nullptr ? to->device : nullptr,
+          .on = &on,
+          .access = arrival.access,
+          .prefetch = arrival.prefetch,
+          .pageable = from == nullptr && host.adopted(),
+          .source = from == nullptr ? host.At(bytes) : nullptr,
+          .site = arrival.site,
+          .written = written};
+}
+
+void Records::Tell(const Arrival& arrival) noexcept {
+  const Action action = arrival.copied != 0   ? Action::kCopy
+                        : arrival.zeroed != 0 ? Action::kZero
+                                              : Action::kNone;
+  if (arrival.access != Access::kRead) NoteWriter(arrival);
+  if (arrival.in_place || (arrival.prefetch && action == Action::kNone)) return;
+  const SyncedMemory& memory = *arrival.memory;
+  detail::Tell(
+      AccessRecord{.memory = &memory,
+                   .range = {arrival.bytes.first, memory.CountOf(arrival.bytes)},
+                   .on = arrival.on,
+                   .side = SideOf(arrival),
+                   .access = arrival.access,
+                   .prefetch = arrival.prefetch,
+                   .site = arrival.site,
+                   .before = arrival.before,
+                   .action = action,
+                   .bytes = action == Action::kCopy ? arrival.copied : arrival.zeroed,
+                   .after = memory.HeadOf(arrival.bytes),
+                   .written = arrival.written,
+                   .waited = arrival.waited,
+                   .bytes_on_host = arrival.space == kHost && !arrival.prefetch ? arrival.ptr : nullptr});
+}
+
+void Records::TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept {
+  arrival.waited += waited;
+  const SyncedMemory& memory = *arrival.memory;
+  detail::Tell(WaitRecord{.memory = &memory,
+                          .range = {arrival.bytes.first, memory.CountOf(arrival.bytes)},
+                          .side = SideOf(arrival),
+                          .access = arrival.access,
+                          .site = arrival.site,
+                          .written = WriterOf(memory, arrival.bytes),
+                          .waited = waited});
+}
+
+void Records::TellLife(const SyncedMemory& memory, bool begins, std::optional<Site> site) noexcept {
+  detail::Tell(LifeRecord{.memory = &memory,
+                          .what = LifeRecord::What::kMemory,
+                          .begins = begins,
+                          .evicted = false,
+                          .device = nullptr,
+                          .bytes = memory.capacity(),
+                          .site = site});
+}
+
+void Records::TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool begins,
+                        const Site* site) noexcept {
+  detail::Tell(LifeRecord{.memory = &memory,
+                          .what = LifeRecord::What::kBlock,
+                          .begins = begins,
+                          .evicted = !begins && site != nullptr,
+                          .device = &buffer == &memory.cpu_ ? nullptr : buffer.device,
+                          .bytes = buffer.allocated,
+                          .site = site != nullptr ? std::optional(*site) : std::nullopt});
+}
+
+/// Who wrote the first of the bytes.
+std::optional<Write> Records::WriterOf(const SyncedMemory& memory, Bytes bytes) noexcept {
+  return memory.writers_ != nullptr ? memory.writers_->Of(bytes) : std::nullopt;
+}
+void Records::NoteWriter(const Arrival& arrival) noexcept {
+  auto& writers = arrival.memory->writers_;
+  if (writers == nullptr) writers.reset(new (std::nothrow) Writers);
+  if (writers != nullptr) writers->Note(arrival.bytes, {arrival.site, arrival.access});
+}
+
+}  // namespace ferry::detail

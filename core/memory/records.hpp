@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "core/memory/arrival.hpp"
+#include "core/memory/observers.hpp"
+
+namespace ferry::detail {
+
+/// What observers are told of a memory, which is locked. Only called where somebody is Watched for.
+class Records {
+ public:
+  /// Null for the host.
+  using End = const Buffer*;
+
+  /// Of a copy that `arrival` needs.
+  static CopyRecord OfCopy(Arrival& arrival, Bytes bytes, End from, End to, const Stream& on);
+  /// The access was made.
+  static void Tell(const Arrival& arrival) noexcept;
+  /// The host waited for what the access needs.
+  static void TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept;
+  static void TellLife(const SyncedMemory& memory, bool begins, std::optional<Site> site) noexcept;
+  /// Of a block that ends, `site` is the Release.
+  static void TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool begins,
+                        const Site* site) noexcept;
+
+ private:
+  static std::optional<Write> WriterOf(const SyncedMemory& memory, Bytes bytes) noexcept;
+  static void NoteWriter(const Arrival& arrival) noexcept;
+};
+
+}  // namespace ferry::detail

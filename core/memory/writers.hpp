@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <new>
+#include <optional>
+
+#include "core/memory/runs.hpp"
+#include "ferry/observer.hpp"
+
+namespace ferry::detail {
+
+/// The last write to each byte of a memory, as far as it was watched.
+class Writers {
+ public:
+  /// Where there is no room to tell them apart, none is known.
+  void Note(Bytes bytes, const Write& write) noexcept try {
+    writes_.Isolate(bytes);
+    writes_.Each(bytes, [&](Bytes, std::optional<Write>& of) { return of = write, true; });
+    writes_.Unite(bytes);
+  } catch (const std::bad_alloc&) {
+    writes_.Reset();
+  }
+  /// Of the first of the bytes.
+  std::optional<Write> Of(Bytes bytes) const noexcept {
+    std::optional<Write> write;
+    writes_.Each(bytes, [&](Bytes, const std::optional<Write>& of) { return write = of, false; });
+    return write;
+  }
+
+ private:
+  RangeMap<std::optional<Write>> writes_;
+};
+
+}  // namespace ferry::detail

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which observers a program has before it says so itself.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "core/memory/observers.hpp"
+#include "core/seeing/transfer_guard.hpp"
+#include "ferry/ledger.hpp"
+#include "ferry/log.hpp"
+
+namespace ferry::detail {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before anybody sets it
+  return value != nullptr ? value : "";
+}
+
+/// Never destroyed: told of global memories, too, until the program has printed it.
+const Ledger* ledger_of_program = nullptr;
+std::string& ledger_file() {
+  static auto* const file = new std::string;
+  return *file;
+}
+
+void PrintLedger() {
+  try {
+    if (ledger_file().empty()) {
+      const std::string table = ledger_of_program->Table();
+      std::fwrite(table.data(), 1, table.size(), stderr);
+    } else {
+      ledger_of_program->Write(ledger_file());
+    }
+  } catch (const std::exception& error) {
+    Log(LogLevel::kWarning, std::string("FERRY_LEDGER: ") + error.what());
+  }
+}
+
+/// FERRY_LEDGER=[verify or 1][,][file]
+void KeepLedger(std::string_view wanted) {
+  auto detail = Ledger::Detail::kRecords;
+  if (wanted.substr(0, 6) == "verify" && (wanted.size() == 6 || wanted[6] == ',')) {
+    detail = Ledger::Detail::kVerify;
+    wanted.remove_prefix(wanted.size() == 6 ? 6 : 7);
+  }
+  if (wanted == "0") return;
+  if (wanted == "1") wanted = {};
+  if (!wanted.empty() && !std::ofstream(std::string(wanted), std::ios::app)) {
+    Log(LogLevel::kWarning, "FERRY_LEDGER: the file " + std::string(wanted) +
+                                " cannot be written; say 1, or verify, for a table on stderr");
+    return;
+  }
+  ledger_file() = wanted;
+  ledger_of_program = new Ledger(detail);
+  std::atexit(PrintLedger);
+}
+
+void GuardTransfers(const std::string& wanted) {
+  if (wanted == "allow") return;
+  if (wanted != "log" && wanted != "throw") {
+    Log(LogLevel::kWarning, "FERRY_TRANSFERS=" + wanted + " is not a policy: allow, log, throw");
+    return;
+  }
+  static auto* const watch =
+      new Watch(GuardOfProgram(wanted == "log" ? TransferPolicy::kLog : TransferPolicy::kThrow));
+  static_cast<void>(watch);
+}
+
+}  // namespace
+
+void WatchForEnvironment() {
+  if (const std::string wanted = Environment("FERRY_TRANSFERS"); !wanted.empty()) GuardTransfers(wanted);
+  if (const std::string wanted = Environment("FERRY_LEDGER"); !wanted.empty()) KeepLedger(wanted);
+}
+
+}  // namespace ferry::detail

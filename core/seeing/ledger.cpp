@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/seeing/ledger.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "core/seeing/words.hpp"
+#include "ferry/error.hpp"
+#include "ferry/synced_memory.hpp"
+
+namespace ferry {
+namespace {
+
+/// FNV-1a, of 8 bytes at a time.
+std::uint64_t SumOf(const void* from, std::size_t bytes) noexcept {
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  std::uint64_t sum = 0xcbf29ce484222325;
+  const auto* at = static_cast<const unsigned char*>(from);
+  for (; bytes >= 8; at += 8, bytes -= 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, 8);
+    sum = (sum ^ word) * kPrime;
+    sum ^= sum >> 29;
+  }
+  for (; bytes != 0; ++at, --bytes) sum = (sum ^ *at) * kPrime;
+  return sum;
+}
+
+bool Same(const std::optional<Site>& a, const std::optional<Site>& b) noexcept {
+  if (!a || !b) return a.has_value() == b.has_value();
+  return a->line() == b->line() && a->file() == b->file();
+}
+bool Same(const std::optional<Write>& a, const std::optional<Write>& b) noexcept {
+  if (!a || !b) return a.has_value() == b.has_value();
+  return a->access == b->access && Same(std::optional(a->site), std::optional(b->site));
+}
+void Mix(std::size_t& hash, std::size_t with) noexcept { hash = (hash ^ with) * 0x9e3779b97f4a7c15; }
+void Mix(std::size_t& hash, const Site& site) noexcept {
+  Mix(hash, reinterpret_cast<std::uintptr_t>(site.file()) + static_cast<std::size_t>(site.line()));
+}
+
+}  // namespace
+
+bool Ledger::Book::Key::operator==(const Key& other) const noexcept {
+  return kind == other.kind && access == other.access && prefetch == other.prefetch &&
+         pageable == other.pageable && from == other.from && to == other.to && label == other.label &&
+         Same(written, other.written) && Same(asked, other.asked);
+}
+
+std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
+  std::size_t hash = static_cast<std::size_t>(key.kind) * 8 + static_cast<std::size_t>(key.access);
+  Mix(hash, key.label * 4 + (key.prefetch ? 2 : 0) + (key.pageable ? 1 : 0));
+  Mix(hash, reinterpret_cast<std::uintptr_t>(key.from) ^ (reinterpret_cast<std::uintptr_t>(key.to) << 1));
+  if (key.written) Mix(hash, key.written->site);
+  if (key.asked) Mix(hash, *key.asked);
+  return hash ^ (hash >> 32);
+}
+
+LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
+  if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
+  if (entries_.size() == kMost) {
+    LedgerEntry& entry = beyond_[static_cast<std::size_t>(key.kind)];
+    entry.kind = key.kind;
+    return entry;
+  }
+  LedgerEntry entry{.kind = key.kind,
+                    .label = {},
+                    .from = key.kind == LedgerKind::kCopy ? detail::NameOfSpace(key.from) : std::string{},
+                    .to = detail::NameOfSpace(key.to),
+                    .written = key.written,
+                    .asked = key.asked,
+                    .access = key.access,
+                    .prefetch = key.prefetch,
+                    .pageable = key.pageable};
+  for (const auto& [text, number] : labels_)
+    if (number == key.label) entry.label = text;
+  return entries_.emplace(key, std::move(entry)).first->second;
+}
+
+Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
+  const auto [found, fresh] = memories_.try_emplace(&memory);
+  Memory& known = found->second;
+  if (fresh || known.text != memory.label()) {
+    known.text = memory.label();
+    known.label = labels_.try_emplace(known.text, labels_.size()).first->second;
+  }
+  return known;
+}
+
+void Ledger::Book::On(const CopyRecord& copy) {
+  const std::lock_guard lock(mutex_);
+  Memory& memory = MemoryOf(*copy.memory);
+  LedgerEntry& entry = EntryOf({.kind = LedgerKind::kCopy,
+                                .access = copy.access,
+                                .prefetch = copy.prefetch,
+                                .pageable = copy.pageable,
+                                .from = copy.from,
+                                .to = copy.to,
+                                .written = copy.written,
+                                .asked = copy.site,
+                                .label = memory.label});
+  ++entry.count;
+  entry.bytes += copy.range.bytes;
+  const bool lent = copy.source != nullptr && memory.lent.bytes != 0 &&
+                    memory.lent.first == copy.range.first && memory.lent.bytes == copy.range.bytes;
+  if (lent && SumOf(copy.source, copy.range.bytes) == memory.sum) ++entry.unwritten;
+}
+
+void Ledger::Book::On(const AccessRecord& access) {
+  const std::lock_guard lock(mutex_);
+  Memory& memory = MemoryOf(*access.memory);
+  if (access.access != Access::kRead) {
+    if (access.side == Side::kGpu) memory.written = Clock::now();
+    memory.lent = {0, 0};
+    if (detail_ == Detail::kVerify && access.access == Access::kReadWrite &&
+        access.bytes_on_host != nullptr) {
+      memory.lent = access.range;
+      memory.sum = SumOf(access.bytes_on_host, access.range.bytes);
+    }
+  }
+  if (access.action != Action::kZero) return;
+  LedgerEntry& entry = EntryOf({.kind = LedgerKind::kFill,
+                                .access = access.access,
+                                .prefetch = access.prefetch,
+                                .pageable = false,
+                                .from = nullptr,
+                                .to = access.on != nullptr ? &access.on->device() : nullptr,
+                                .written = {},
+                                .asked = access.site,
+                                .label = memory.label});
+  ++entry.count;
+  entry.bytes += access.bytes;
+}
+
+void Ledger::Book::On(const WaitRecord& wait) {
+  const auto end = Clock::now();
+  const std::lock_guard lock(mutex_);
+  Memory& memory = MemoryOf(*wait.memory);
+  LedgerEntry& entry = EntryOf({.kind = LedgerKind::kWait,
+                                .access = wait.access,
+                                .prefetch = false,
+                                .pageable = false,
+                                .from = nullptr,
+                                .to = nullptr,
+                                .written = wait.written,
+                                .asked = wait.site,
+                                .label = memory.label});
+  ++entry.count;
+  entry.waited += wait.waited;
+  const bool known = wait.access == Access::kRead && wait.written && memory.written != Clock::time_point{};
+  if (known && end - wait.waited - memory.written >= wait.waited) ++entry.in_time;
+}
+
+void Ledger::Book::On(const LifeRecord& life) {
+  const std::lock_guard lock(mutex_);
+  if (life.what == LifeRecord::What::kMemory) {
+    if (!life.begins) memories_.erase(life.memory);
+    return;
+  }
+  if (!life.begins && !life.evicted) return;
+  LedgerEntry& entry = EntryOf({.kind = life.begins ? LedgerKind::kAllocation : LedgerKind::kEviction,
+                                .access = Access::kRead,
+                                .prefetch = false,
+                                .pageable = false,
+                                .from = nullptr,
+                                .to = life.device,
+                                .written = {},
+                                .asked = life.site,
+                                .label = MemoryOf(*life.memory).label});
+  ++entry.count;
+  entry.bytes += life.bytes;
+}
+
+/// One line of source can have several addresses, in several sources.
+std::vector<LedgerEntry> Ledger::Book::Entries() const {
+  const auto text = [](const LedgerEntry& entry) {
+    const std::string written = entry.written ? detail::NameOf(entry.written->site) : "";
+    return std::tuple(entry.kind, entry.label, entry.from, entry.to, written,
+                      entry.written ? entry.written->access : Access::kRead,
+                      entry.asked ? detail::NameOf(*entry.asked) : "", entry.access, entry.prefetch,
+                      entry.pageable);
+  };
+  std::map<decltype(text(beyond_[0])), LedgerEntry> joined;
+  const auto add = [&](const LedgerEntry& entry) {
+    if (entry.count == 0) return;
+    const auto [found, fresh] = joined.try_emplace(text(entry), entry);
+    if (fresh) return;
+    LedgerEntry& sum = found->second;
+    sum.count += entry.count, sum.bytes += entry.bytes, sum.unwritten += entry.unwritten;
+    sum.in_time += entry.in_time, sum.waited += entry.waited;
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, entry] : entries_) add(entry);
+    for (const LedgerEntry& entry : beyond_) add(entry);
+  }
+  std::vector<LedgerEntry> entries;
+  for (auto& [key, entry] : joined) entries.push_back(std::move(entry));
+  std::stable_sort(entries.begin(), entries.end(), [](const LedgerEntry& a, const LedgerEntry& b) {
+    return std::tie(a.bytes, a.waited) > std::tie(b.bytes, b.waited);
+  });
+  return entries;
+}
+
+Ledger::Ledger(Detail detail) : book_(std::make_shared<Book>(detail)), watch_(book_) {}
+Ledger::~Ledger() = default;
+
+std::vector<LedgerEntry> Ledger::Entries() const { return book_->Entries(); }
+std::vector<std::string> Ledger::Advice() const { return detail::AdviceOn(Entries()); }
+std::string Ledger::Table(std::size_t rows) const { return detail::TableOf(Entries(), rows); }
+std::string Ledger::Json() const { return detail::JsonOf(Entries()); }
+
+void Ledger::Write(const std::filesystem::path& file) const {
+  std::ofstream out(file, std::ios::binary);
+  out << (file.extension() == ".json" ? Json() : Table(kAllRows));
+  if (!out.flush()) throw Error("Ledger: " + file.string() + " cannot be written");
+}
+
+}  // namespace ferry

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "ferry/ledger.hpp"
+
+namespace ferry {
+
+/// The entries, by what they have in common; and what must be known of each memory to count them.
+class Ledger::Book : public Observer {
+ public:
+  explicit Book(Detail detail) : detail_(detail) {}
+
+  using Observer::On;
+  void On(const CopyRecord& copy) override;
+  void On(const AccessRecord& access) override;
+  void On(const WaitRecord& wait) override;
+  void On(const LifeRecord& life) override;
+
+  std::vector<LedgerEntry> Entries() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// What entries differ by. Sites are compared by their addresses, which may give one line several entries;
+  /// they are joined when they are asked for.
+  struct Key {
+    LedgerKind kind;
+    Access access;
+    bool prefetch, pageable;
+    const Device *from, *to;
+    std::optional<ferry::Write> written;
+    std::optional<Site> asked;
+    std::size_t label;  ///< its number
+    bool operator==(const Key& other) const noexcept;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const noexcept;
+  };
+  /// Of a live memory.
+  struct Memory {
+    std::size_t label = 0;
+    std::string text;             ///< of the label, as it was last
+    Clock::time_point written{};  ///< by a device, when the access was told
+    /// What the host had when it asked for bytes mutable, until they are copied.
+    ByteRange lent{0, 0};
+    std::uint64_t sum = 0;
+  };
+
+  LedgerEntry& EntryOf(const Key& key);
+  Memory& MemoryOf(const SyncedMemory& memory);
+
+  static constexpr std::size_t kMost = 4096;
+  const Detail detail_;
+  mutable std::mutex mutex_;
+  std::unordered_map<Key, LedgerEntry, Hash> entries_;
+  std::array<LedgerEntry, 5> beyond_{};  ///< of each kind, what came when there were kMost
+  std::unordered_map<std::string, std::size_t> labels_;
+  std::unordered_map<const SyncedMemory*, Memory> memories_;
+};
+
+namespace detail {
+
+/// See Ledger.
+std::vector<std::string> AdviceOn(const std::vector<LedgerEntry>& entries);
+std::string TableOf(const std::vector<LedgerEntry>& entries, std::size_t rows);
+std::string JsonOf(const std::vector<LedgerEntry>& entries);
+
+}  // namespace detail
+}  // namespace ferry

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a ledger says, in words and as JSON.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "core/seeing/ledger.hpp"
+#include "core/seeing/words.hpp"
+
+namespace ferry::detail {
+namespace {
+
+constexpr std::array<const char*, 5> kKinds = {"copy", "fill", "allocation", "eviction", "wait"};
+const char* KindOf(LedgerKind kind) noexcept { return kKinds[static_cast<std::size_t>(kind)]; }
+
+std::string Quoted(const std::string& label) {
+  return label.empty() ? "memories without a label" : '"' + label + '"';
+}
+std::string Times(std::uint64_t count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
+std::string InMicroseconds(std::chrono::nanoseconds time) {
+  return std::to_string(time.count() / 1000) + " us";
+}
+bool SameSite(const Site& a, const Site& b) { return NameOf(a) == NameOf(b); }
+
+std::string Written(const LedgerEntry& entry) {
+  return entry.written ? NameOf(entry.written->site) + ' ' + AskedAs(entry.written->access) : "";
+}
+std::string Asked(const LedgerEntry& entry) {
+  if (!entry.asked) return "";
+  const bool accesses =
+      entry.kind == LedgerKind::kCopy || entry.kind == LedgerKind::kFill || entry.kind == LedgerKind::kWait;
+  return NameOf(*entry.asked) + (!accesses        ? ""
+                                 : entry.prefetch ? " prefetch"
+                                                  : std::string(" ") + AskedAs(entry.access));
+}
+std::string What(const LedgerEntry& entry) {
+  if (entry.kind == LedgerKind::kCopy) return entry.from + " to " + entry.to;
+  if (entry.kind == LedgerKind::kWait) return "wait " + InMicroseconds(entry.waited);
+  return std::string(KindOf(entry.kind)) + " on " + entry.to;
+}
+
+/// Copies of bytes that were asked for mutable, and not written.
+void AddUnwritten(const LedgerEntry& entry, std::vector<std::string>& advice) {
+  if (entry.unwritten == 0 || !entry.written || !entry.asked) return;
+  const bool all = entry.unwritten == entry.count;
+  advice.push_back(Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
+                   ": " + NameOf(entry.written->site) + " asked for it " + AskedAs(entry.written->access) +
+                   ", then " + NameOf(*entry.asked) + ' ' +
+                   (entry.prefetch ? "prefetched it to " : "read it on ") + entry.to +
+                   "; read-only access would save " +
+                   (all ? "all of them" : std::to_string(entry.unwritten) + " of them"));
+}
+
+void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
+  if (!entry.pageable) return;
+  advice.push_back(
+      Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
+      ", from bytes that the program gave: a copy of pageable bytes goes by way of a buffer of the "
+      "driver's; bytes that Ferry allocates on the host are pinned");
+}
+
+void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
+  if (entry.in_time == 0 || !entry.written || !entry.asked) return;
+  advice.push_back("the host waited " + Times(entry.count) + ", " + InMicroseconds(entry.waited) + ", for " +
+                   Quoted(entry.label) + " in " + NameOf(*entry.asked) +
+                   "; a Prefetch to the host right after " + NameOf(entry.written->site) +
+                   " would have been in time " + Times(entry.in_time));
+}
+
+/// Two sites, each of which has the bytes brought to it since the other has written them.
+void AddPingPong(const LedgerEntry& there, const std::vector<LedgerEntry>& entries,
+                 std::vector<std::string>& advice) {
+  if (there.kind != LedgerKind::kCopy || !there.written || !there.asked || there.count < 2) return;
+  const auto returns = [&](const LedgerEntry& back) {
+    return back.kind == LedgerKind::kCopy && back.count >= 2 && back.label == there.label &&
+           back.from == there.to && back.to == there.from && back.written && back.asked &&
+           there.from < there.to && SameSite(back.written->site, *there.asked) &&
+           SameSite(*back.asked, there.written->site);
+  };
+  const auto back = std::find_if(entries.begin(), entries.end(), returns);
+  if (back == entries.end()) return;
+  advice.push_back(Quoted(there.label) + " went back and forth " + Times(std::min(there.count, back->count)) +
+                   ", " + BytesInWords(there.bytes + back->bytes) + ": " + NameOf(there.written->site) +
+                   " on " + there.from + " and " + NameOf(*there.asked) + " on " + there.to +
+                   " write it in turn; at one place they need no copy");
+}
+
+std::string Json(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20) {
+      quoted += c;
+      continue;
+    }
+    std::array<char, 8> escaped{};
+    std::snprintf(escaped.data(), escaped.size(), "\\u%04x", static_cast<unsigned>(c));
+    quoted += escaped.data();
+  }
+  return quoted + '"';
+}
+std::string Json(const Site& site) {
+  return "{\"file\": " + Json(std::string(site.file())) + ", \"line\": " + std::to_string(site.line()) +
+         ", \"function\": " + Json(std::string(site.function())) + '}';
+}
+std::string Json(const LedgerEntry& entry) {
+  std::string text =
+      std::string("{\"kind\": \"") + KindOf(entry.kind) + "\", \"label\": " + Json(entry.label);
+  if (entry.kind == LedgerKind::kCopy) text += ", \"from\": " + Json(entry.from);
+  if (entry.kind != LedgerKind::kWait) text += ", \"to\": " + Json(entry.to);
+  if (entry.written)
+    text += ", \"written\": " + Json(entry.written->site) + ", \"written_as\": \"" +
+            AskedAs(entry.written->access) + '"';
+  if (entry.asked)
+    text += ", \"asked\": " + Json(*entry.asked) + ", \"asked_as\": \"" + AskedAs(entry.access) + '"';
+  const auto add = [&](const char* name, std::uint64_t value) {
+    text += std::string(", \"") + name + "\": " + std::to_string(value);
+  };
+  add("count", entry.count), add("bytes", entry.bytes), add("unwritten", entry.unwritten),
+      add("in_time", entry.in_time);
+  add("waited_ns", static_cast<std::uint64_t>(entry.waited.count()));
+  return text + (entry.prefetch ? ", \"prefetch\": true" : "") +
+         (entry.pageable ? ", \"pageable\": true}" : "}");
+}
+
+/// "  a  b": columns as wide as their widest cell; the first two are numbers.
+std::string Columns(const std::vector<std::array<std::string, 6>>& rows) {
+  std::array<std::size_t, 6> width{};
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string space(width[i] - row[i].size(), ' ');
+      line += "  " + (i < 2 ? space + row[i] : row[i] + space);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> AdviceOn(const std::vector<LedgerEntry>& entries) {
+  std::vector<std::string> advice;
+  for (const LedgerEntry& entry : entries) {
+    AddUnwritten(entry, advice);
+    AddPingPong(entry, entries, advice);
+    AddPageable(entry, advice);
+    AddWaits(entry, advice);
+  }
+  return advice;
+}
+
+std::string TableOf(const std::vector<LedgerEntry>& entries, std::size_t most) {
+  std::vector<std::array<std::string, 6>> rows{
+      {"bytes", "times", "what", "memory", "made stale by", "asked for by"}};
+  for (const LedgerEntry& entry : entries) {
+    if (rows.size() > most) break;
+    rows.push_back({BytesInWords(entry.bytes), std::to_string(entry.count), What(entry),
+                    entry.label.empty() ? "-" : entry.label, Written(entry), Asked(entry)});
+  }
+  std::string text = Columns(rows);
+  if (entries.size() > most) text += "  and " + std::to_string(entries.size() - most) + " more\n";
+  for (const std::string& advice : AdviceOn(entries)) text += "* " + advice + '\n';
+  return text;
+}
+
+std::string JsonOf(const std::vector<LedgerEntry>& entries) {
+  std::string text = "{\"entries\": [";
+  const char* comma = "\n";
+  for (const LedgerEntry& entry : entries) text += std::exchange(comma, ",\n") + Json(entry);
+  text += "],\n\"advice\": [";
+  comma = "\n";
+  for (const std::string& advice : AdviceOn(entries)) text += std::exchange(comma, ",\n") + Json(advice);
+  return text + "]}\n";
+}
+
+}  // namespace ferry::detail

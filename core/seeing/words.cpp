@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/seeing/words.hpp"
+
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+#include "core/device/name.hpp"
+#include "ferry/synced_memory.hpp"
+
+namespace ferry::detail {
+
+std::string NameOfSpace(const Device* device) { return device == nullptr ? "the host" : Name(*device); }
+
+std::string NameOf(const Site& site) {
+  const std::string_view file = site.file();
+  return std::string(site.function()) + " (" + std::string(file.substr(file.rfind('/') + 1)) + ':' +
+         std::to_string(site.line()) + ')';
+}
+
+std::string NameOf(const SyncedMemory& memory) {
+  return memory.label().empty() ? "a memory without a label" : '"' + memory.label() + '"';
+}
+
+std::string BytesInWords(std::uint64_t bytes) {
+  constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 || value >= 99.95 ? "%.0f %s" : "%.1f %s", value,
+                kUnits[unit]);
+  return text.data();
+}
+
+const char* AskedAs(Access access) noexcept {
+  constexpr std::array<const char*, 3> kNames = {"read", "mutable", "overwrite"};
+  return kNames[static_cast<std::size_t>(access)];
+}
+
+}  // namespace ferry::detail

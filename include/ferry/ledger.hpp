@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ferry/observer.hpp"
+
+namespace ferry {
+
+/// What a LedgerEntry counts.
+enum class LedgerKind : std::uint8_t { kCopy, kFill, kAllocation, kEviction, kWait };
+
+/// All that a pair of sites did to memories of one label in one way.
+struct LedgerEntry {
+  LedgerKind kind;               ///< of what
+  std::string label;             ///< of the memories; empty if nobody named them
+  std::string from;              ///< of copies: "the host", "cuda:0"; else empty
+  std::string to;                ///< of copies; the space of what else there is
+  std::optional<Write> written;  ///< the write that made it necessary, if it was seen
+  std::optional<Site> asked;     ///< the access that asked for it; of allocations and evictions, too
+  Access access;                 ///< of that
+  bool prefetch;                 ///< of that
+  bool pageable;                 ///< copies of bytes that are the caller's
+  std::uint64_t count = 0;       ///< how often
+  std::uint64_t bytes = 0;       ///< of all together
+  std::uint64_t unwritten =
+      0;  ///< of the copies, those whose bytes nobody had changed; counted by Ledger::Detail::kVerify
+  std::uint64_t in_time =
+      0;  ///< of the waits, those that a Prefetch right after the write would have made needless
+  std::chrono::nanoseconds waited{};  ///< by the host, of waits
+};
+
+/// While it lives, it counts what moves, and for whom. A record takes about 100 ns. Its memory is bounded:
+/// beyond 4096 entries, what is new goes to one for each kind, without label and sites. Any thread may call.
+class Ledger {
+ public:
+  /// What it looks at.
+  enum class Detail : std::uint8_t {
+    kRecords,  ///< what observers are told
+    kVerify,   ///< the host's bytes, too, by a sum of 64 bits, to know whether who asked for them mutable has
+               ///< written
+  };
+
+  /// Throws std::bad_alloc.
+  explicit Ledger(Detail detail = Detail::kRecords);
+  ~Ledger();
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+
+  /// Those with the most bytes first, and after them those with the longest waits.
+  std::vector<LedgerEntry> Entries() const;
+  /// Sentences on what the records prove to be needless, and how to save it.
+  std::vector<std::string> Advice() const;
+  static constexpr std::size_t kAllRows = ~std::size_t{0};  ///< for Table
+  /// The entries as a table, at most `rows` of them, and the advice.
+  std::string Table(std::size_t rows = 20) const;
+  /// {"entries": […], "advice": […]}, with the members of LedgerEntry; times in nanoseconds.
+  std::string Json() const;
+  /// Json to a file that ends in .json, else the whole Table. Throws Error, which names the file, where it
+  /// can't be written.
+  void Write(const std::filesystem::path& file) const;
+
+ private:
+  class Book;
+  std::shared_ptr<Book> book_;
+  Watch watch_;
+};
+
+}  // namespace ferry

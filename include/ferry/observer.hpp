@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "ferry/byte_range.hpp"
+#include "ferry/coherence.hpp"
+#include "ferry/device.hpp"
+#include "ferry/site.hpp"
+
+/// What happens to memories, told to whoever wants to know. A record is told on the thread that does what it
+/// says. What it points to is there until the observer returns.
+namespace ferry {
+
+class Stream;
+class SyncedMemory;
+
+/// A write that was seen: where, and how its caller asked for the bytes.
+struct Write {
+  Site site;      ///< of the call
+  Access access;  ///< kReadWrite or kOverwrite
+};
+
+/// One access that did not find its bytes in place, or a Prefetch (a read on behalf of a later one).
+struct AccessRecord {
+  const SyncedMemory* memory;       ///< for its label and its address; it must not be accessed
+  ByteRange range;                  ///< of the memory
+  const Stream* on;                 ///< the stream of the access; null for the host
+  Side side;                        ///< where the bytes are wanted, which for a Prefetch may be the host
+  Access access;                    ///< what its caller said
+  bool prefetch;                    ///< nobody accesses the bytes yet
+  Site site;                        ///< of the call
+  Head before;                      ///< of the bytes of the access
+  Action action;                    ///< what had to be done
+  std::size_t bytes;                ///< moved or zeroed; 0 where nothing was
+  Head after;                       ///< of the bytes of the access
+  std::optional<Write> written;     ///< what took the bytes from where they are wanted, if it was seen
+  std::chrono::nanoseconds waited;  ///< by the host, for bytes and for who used them
+  const void* bytes_on_host;        ///< of an access by the host, what it gets: for reading, now; else null
+};
+
+/// One copy on behalf of an access. A run of bytes, so that an access may need several.
+struct CopyRecord {
+  const SyncedMemory* memory;  ///< as above
+  ByteRange range;             ///< of the memory
+  const Device* from;          ///< null for the host
+  const Device* to;            ///< null for the host
+  const Stream* on;            ///< where it is queued
+  Access access;               ///< of the access that needs it
+  bool prefetch;               ///< nobody accesses the bytes yet
+  bool pageable;       ///< the host's bytes are the caller's, and may be neither pinned nor fast to copy
+  const void* source;  ///< the first byte, where the bytes are the host's; else null
+  Site site;           ///< of the access that needs it
+  std::optional<Write> written;  ///< what made it necessary, if it was seen
+};
+
+/// The host waited for work on devices.
+struct WaitRecord {
+  const SyncedMemory* memory;       ///< as above
+  ByteRange range;                  ///< of the memory
+  Side side;                        ///< of the access that had to wait
+  Access access;                    ///< what its caller said
+  Site site;                        ///< of its call
+  std::optional<Write> written;     ///< the last one to these bytes, if it was seen
+  std::chrono::nanoseconds waited;  ///< how long
+};
+
+/// A memory begins or ends, or a block of bytes that it has on the host or on a device.
+struct LifeRecord {
+  enum class What : std::uint8_t { kMemory, kBlock };
+  const SyncedMemory* memory;  ///< as above
+  What what;                   ///< which of the two
+  bool begins;                 ///< else it ends
+  bool evicted;                ///< a block that Release gives back, while the memory goes on
+  const Device* device;        ///< of a block; null for the host, and for a memory
+  std::size_t bytes;           ///< the block's, or the memory's capacity
+  std::optional<Site> site;    ///< of the constructor, of the access that needs the block, or of the Release
+};
+
+/// Is told what happens. All calls are made under the lock of the memory, from any thread, several at once:
+/// an observer locks what it keeps, accesses no memory, and attaches and detaches nobody. One whose On…
+/// throws is detached, with a warning in the log.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// A copy is about to be queued. An exception refuses it: the access throws that, and changes nothing.
+  virtual void Before(const CopyRecord& /*copy*/) {}
+  /// The copy was queued.
+  virtual void On(const CopyRecord& /*copy*/) {}
+  virtual void On(const AccessRecord& /*access*/) {}  ///< it was made
+  virtual void On(const WaitRecord& /*wait*/) {}      ///< it is over
+  virtual void On(const LifeRecord& /*life*/) {}      ///< it has begun, or ends
+
+ protected:
+  Observer() = default;
+  Observer(const Observer&) = default;
+  Observer& operator=(const Observer&) = default;
+};
+
+/// Has an observer told of everything while it lives. Several are told in the order in which they came.
+class [[nodiscard]] Watch {
+ public:
+  /// Throws std::invalid_argument for null.
+  explicit Watch(std::shared_ptr<Observer> observer);
+  /// An observer of accesses alone.
+  explicit Watch(std::function<void(const AccessRecord&)> on_access);
+  /// Returns when no call of the observer is under way.
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  std::shared_ptr<Observer> observer_;
+};
+
+}  // namespace ferry

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "ferry/error.hpp"
+#include "ferry/site.hpp"
+
+namespace ferry {
+
+/// What happens where bytes would be copied between the host and a device, or two devices.
+enum class TransferPolicy : std::uint8_t { kAllow, kLog, kThrow };
+
+/// A copy that a TransferGuard, or FERRY_TRANSFERS, does not allow. The text has the memory, the bytes, the
+/// sites of the access and of the write before it, and what to do.
+class TransferRefused : public Error {
+ public:
+  /// Of the access at `site`.
+  TransferRefused(const std::string& what, const Site& site) : Error(what), site_(site) {}
+  /// Of the access that needed the copy.
+  const Site& site() const noexcept { return site_; }
+
+ private:
+  Site site_;
+};
+
+/// While it lives, this thread's copies between host and devices are allowed, logged as warnings, or refused:
+/// then the access throws TransferRefused, and changes nothing. A Prefetch is a copy, too. The innermost
+/// guard of the thread decides, so that kAllow marks what is meant. Where a thread has none, the environment
+/// variable FERRY_TRANSFERS does (allow, log or throw), or all are allowed. To be destroyed by the thread
+/// that made it, the innermost first. After JAX's jax.transfer_guard.
+class [[nodiscard]] TransferGuard {
+ public:
+  /// Throws std::bad_alloc.
+  explicit TransferGuard(TransferPolicy policy);
+  ~TransferGuard();
+  TransferGuard(const TransferGuard&) = delete;
+  TransferGuard& operator=(const TransferGuard&) = delete;
+
+ private:
+  class Innermost;
+  std::unique_ptr<Innermost> guard_;
+};
+
+}  // namespace ferry

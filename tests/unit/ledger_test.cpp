@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "ferry/ferry.hpp"
+#include "tests/folder.hpp"
+
+namespace ferry::testing {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+struct LedgerFixture {
+  LedgerFixture() { sim::Reset({.seed = 1}); }
+  std::unique_ptr<Device> device = MakeDevice("sim:0");
+};
+
+void Norm(Blob<float>& blob) { blob.mutable_cpu_data(); }
+void Step(const Blob<float>& blob) { blob.gpu_data(); }
+void Grow(Blob<float>& blob) { blob.mutable_cpu_data()[0] += 1; }
+void GrowThere(Blob<float>& blob) { Scale(Place(blob.device()), 2.0F, blob); }
+
+std::string Joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+const LedgerEntry* Find(const std::vector<LedgerEntry>& entries, LedgerKind kind) {
+  for (const LedgerEntry& entry : entries)
+    if (entry.kind == kind) return &entry;
+  return nullptr;
+}
+
+TEST_CASE("A ledger sums copies by memory and pair of sites, those with the most bytes first") {
+  LedgerFixture f;
+  const Ledger ledger;
+  Blob<float> small({2}, *f.device), large({100}, *f.device);
+  small.set_name("small"), large.set_name("large");
+  for (int i = 0; i < 3; ++i) Norm(small), Step(small);
+  Norm(large), Step(large);
+  const auto entries = ledger.Entries();
+  std::vector<LedgerEntry> copies;
+  for (const LedgerEntry& entry : entries)
+    if (entry.kind == LedgerKind::kCopy) copies.push_back(entry);
+  REQUIRE(copies.size() == 2);
+  CHECK(copies[0].label == "large");
+  CHECK(copies[0].bytes == 400);
+  CHECK(copies[0].count == 1);
+  CHECK(copies[1].label == "small");
+  CHECK(copies[1].bytes == 24);
+  CHECK(copies[1].count == 3);
+  CHECK(copies[1].from == "the host");
+  CHECK(copies[1].to == "sim:0");
+  CHECK(std::string(copies[1].written->site.function()) == "Norm");
+  CHECK(std::string(copies[1].asked->function()) == "Step");
+}
+
+TEST_CASE("A ledger counts fills, allocations, evictions and waits") {
+  LedgerFixture f;
+  const Ledger ledger;
+  {
+    SyncedMemory memory(40, *f.device, "x");
+    memory.gpu_data();
+    memory.mutable_gpu_data();
+    memory.cpu_data();
+    memory.Release(Side::kGpu);
+  }
+  const auto entries = ledger.Entries();
+  REQUIRE(Find(entries, LedgerKind::kFill) != nullptr);
+  CHECK(Find(entries, LedgerKind::kFill)->bytes == 40);
+  REQUIRE(Find(entries, LedgerKind::kAllocation) != nullptr);
+  REQUIRE(Find(entries, LedgerKind::kEviction) != nullptr);
+  CHECK(Find(entries, LedgerKind::kEviction)->to == "sim:0");
+  REQUIRE(Find(entries, LedgerKind::kWait) != nullptr);
+  CHECK(Find(entries, LedgerKind::kWait)->count == 1);
+}
+
+TEST_CASE("Who asks for bytes mutable and writes none is told so, where the ledger verifies") {
+  LedgerFixture f;
+  const Ledger ledger(Ledger::Detail::kVerify);
+  Blob<float> blob({100}, *f.device);
+  blob.set_name("weight7");
+  for (int i = 0; i < 3; ++i) Norm(blob), Step(blob);
+  CHECK_THAT(Joined(ledger.Advice()),
+             ContainsSubstring("\"weight7\" copied 3 times, 1.2 kB: Norm (ledger_test.cpp:") &&
+                 ContainsSubstring(") asked for it mutable, then Step (ledger_test.cpp:") &&
+                 ContainsSubstring(") read it on sim:0; read-only access would save all of them"));
+}
+
+TEST_CASE("Who writes gets no such advice, and nobody where the ledger does not verify") {
+  LedgerFixture f;
+  const Ledger verifies(Ledger::Detail::kVerify), does_not;
+  Blob<float> blob({100}, *f.device);
+  for (int i = 0; i < 3; ++i) Grow(blob), Step(blob);
+  CHECK(verifies.Advice().empty());
+  Blob<float> unwritten({100}, *f.device);
+  Norm(unwritten), Step(unwritten);
+  CHECK(does_not.Advice().empty());
+  CHECK(verifies.Advice().size() == 1);
+}
+
+TEST_CASE("Two sites that write in turn at two places are told so") {
+  LedgerFixture f;
+  const Ledger ledger;
+  Blob<float> blob({100}, *f.device);
+  blob.set_name("x");
+  for (int i = 0; i < 3; ++i) Grow(blob), GrowThere(blob);
+  CHECK_THAT(Joined(ledger.Advice()), ContainsSubstring("\"x\" went back and forth 2 times") &&
+                                          ContainsSubstring("Grow (") && ContainsSubstring("GrowThere ("));
+}
+
+TEST_CASE("Copies from bytes that were given are told to be pageable") {
+  LedgerFixture f;
+  const Ledger ledger;
+  std::vector<float> given(100);
+  Blob<float> blob({100}, *f.device);
+  blob.set_cpu_data(given.data());
+  Step(blob);
+  CHECK_THAT(Joined(ledger.Advice()),
+             ContainsSubstring("copied once, 400 B, from bytes that the program gave"));
+}
+
+TEST_CASE("A table has a line for each entry, and says how many it leaves out") {
+  LedgerFixture f;
+  const Ledger ledger;
+  Blob<float> blob({100}, *f.device);
+  blob.set_name("x");
+  Norm(blob), Step(blob);
+  const std::string table = ledger.Table();
+  CHECK_THAT(table, ContainsSubstring("made stale by") && ContainsSubstring("400 B") &&
+                        ContainsSubstring("the host to sim:0") && ContainsSubstring("mutable"));
+  CHECK_THAT(ledger.Table(1), ContainsSubstring(" more\n"));
+}
+
+TEST_CASE("A ledger is written as JSON or as a table, and where it can't be, the error says which file") {
+  LedgerFixture f;
+  const Ledger ledger;
+  Blob<float> blob({2}, *f.device);
+  blob.set_name("a \"b\"\n");
+  Norm(blob), Step(blob);
+  const Folder folder;
+  ledger.Write(folder / "l.json");
+  std::stringstream json;
+  json << std::ifstream(folder / "l.json").rdbuf();
+  CHECK_THAT(json.str(),
+             ContainsSubstring(R"("label": "a \"b\"\u000a")") && ContainsSubstring(R"("function": "Step")"));
+  ledger.Write(folder / "l.txt");
+  CHECK(std::filesystem::file_size(folder / "l.txt") > 0);
+  try {
+    ledger.Write(folder / "none/l.txt");
+    FAIL("wrote to no folder");
+  } catch (const Error& error) {
+    CHECK_THAT(error.what(), ContainsSubstring("none/l.txt"));
+  }
+  if (std::filesystem::exists("/dev/full")) CHECK_THROWS_AS(ledger.Write("/dev/full"), Error);
+}
+
+TEST_CASE("A ledger's memory is bounded: what is new beyond it is summed by kind") {
+  LedgerFixture f;
+  const Ledger ledger;
+  constexpr int kMemories = 5000;
+  for (int i = 0; i < kMemories; ++i) {
+    SyncedMemory memory(4, *f.device, std::to_string(i));
+    memory.overwrite_cpu_data();
+  }
+  const auto entries = ledger.Entries();
+  CHECK(entries.size() <= 4096 + 5);
+  std::uint64_t allocations = 0;
+  for (const LedgerEntry& entry : entries)
+    allocations += entry.kind == LedgerKind::kAllocation ? entry.count : 0;
+  CHECK(allocations == kMemories);
+}
+
+}  // namespace
+}  // namespace ferry::testing

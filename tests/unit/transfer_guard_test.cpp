@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ferry/ferry.hpp"
+
+namespace ferry::testing {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+struct GuardFixture {
+  GuardFixture() { sim::Reset({.seed = 1}); }
+  std::unique_ptr<Device> device = MakeDevice("sim:0");
+};
+
+template <class Call>
+std::string RefusalOf(Call call) {
+  try {
+    call();
+  } catch (const TransferRefused& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("A guard refuses copies in both directions, and no byte or head changes") {
+  GuardFixture f;
+  SyncedMemory up(4, *f.device, "up"), down(4, *f.device, "down");
+  *static_cast<int*>(up.overwrite_cpu_data()) = 1;
+  down.overwrite_gpu_data();
+  {
+    const TransferGuard guard(TransferPolicy::kThrow);
+    CHECK_THAT(RefusalOf([&] { up.gpu_data(); }),
+               ContainsSubstring("\"up\"") && ContainsSubstring("from the host to sim:0") &&
+                   ContainsSubstring("transfer_guard_test.cpp:" + std::to_string(__LINE__ - 2)) &&
+                   ContainsSubstring("kAllow"));
+    CHECK_THAT(RefusalOf([&] { down.cpu_data(); }), ContainsSubstring("from sim:0 to the host"));
+    CHECK_THAT(RefusalOf([&] { up.Prefetch(Side::kGpu, Stream::Main(*f.device)); }),
+               ContainsSubstring("a Prefetch"));
+    CHECK(up.head() == Head::HEAD_AT_CPU);
+    CHECK(down.head() == Head::HEAD_AT_GPU);
+    up.overwrite_gpu_data();  // moves nothing
+  }
+  CHECK(RefusalOf([&] { down.cpu_data(); }).empty());
+}
+
+TEST_CASE("The refusal says who has written the bytes, and how they were asked for") {
+  GuardFixture f;
+  const TransferGuard guard(TransferPolicy::kThrow);
+  SyncedMemory memory(4, *f.device);
+  memory.mutable_cpu_data();
+  const std::string line = std::to_string(__LINE__ - 1);
+  CHECK_THAT(RefusalOf([&] { memory.gpu_data(); }),
+             ContainsSubstring("transfer_guard_test.cpp:" + line + ") asked for them mutable"));
+}
+
+TEST_CASE("The innermost guard decides, and its end brings back the one around it") {
+  GuardFixture f;
+  SyncedMemory a(4, *f.device), b(4, *f.device), c(4, *f.device);
+  for (SyncedMemory* memory : {&a, &b, &c}) memory->overwrite_cpu_data();
+  const TransferGuard outer(TransferPolicy::kThrow);
+  {
+    const TransferGuard inner(TransferPolicy::kAllow);
+    CHECK(RefusalOf([&] { a.gpu_data(); }).empty());
+    const TransferGuard innermost(TransferPolicy::kThrow);
+    CHECK_FALSE(RefusalOf([&] { b.gpu_data(); }).empty());
+  }
+  CHECK_FALSE(RefusalOf([&] { c.gpu_data(); }).empty());
+}
+
+TEST_CASE("A guard is of its thread alone") {
+  GuardFixture f;
+  SyncedMemory memory(4, *f.device);
+  memory.overwrite_cpu_data();
+  const TransferGuard guard(TransferPolicy::kThrow);
+  std::string refusal = "none yet";
+  std::thread([&] { refusal = RefusalOf([&] { memory.gpu_data(); }); }).join();
+  CHECK(refusal.empty());
+}
+
+TEST_CASE("A guard that logs lets the copy go, with a warning for each") {
+  GuardFixture f;
+  SyncedMemory memory(4, *f.device, "x");
+  memory.overwrite_cpu_data();
+  std::vector<std::string> lines;
+  SetLogSink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  {
+    const TransferGuard guard(TransferPolicy::kLog);
+    memory.gpu_data();
+  }
+  SetLogSink({});
+  CHECK(memory.head() == Head::SYNCED);
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], ContainsSubstring("\"x\": 4 bytes from byte 0 on would go from the host to sim:0"));
+}
+
+TEST_CASE("A kernel that is refused takes none of its operands") {
+  GuardFixture f;
+  Array<float> x(4, *f.device, "x"), y(4, *f.device, "y");
+  const Place cpu = Place::Cpu(*f.device), gpu(*f.device);
+  cpu.Overwrite(x);
+  gpu.Overwrite(y);
+  const TransferGuard guard(TransferPolicy::kThrow);
+  CHECK_THAT(RefusalOf([&] { Axpy(gpu, 2.0F, x, y); }), ContainsSubstring("\"x\""));
+  CHECK(x.memory()->head() == Head::HEAD_AT_CPU);
+  CHECK(y.memory()->head() == Head::HEAD_AT_GPU);
+}
+
+}  // namespace
+}  // namespace ferry::testing
