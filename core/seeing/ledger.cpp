@@ -93,7 +93,7 @@ Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
 
 void Ledger::Book::On(const CopyRecord& copy) {
   const std::lock_guard lock(mutex_);
-  Memory& memory = MemoryOf(*copy.memory);
+  const Memory& memory = MemoryOf(*copy.memory);
   LedgerEntry& entry = EntryOf({.kind = LedgerKind::kCopy,
                                 .access = copy.access,
                                 .prefetch = copy.prefetch,
@@ -139,7 +139,7 @@ void Ledger::Book::On(const AccessRecord& access) {
 void Ledger::Book::On(const WaitRecord& wait) {
   const auto end = Clock::now();
   const std::lock_guard lock(mutex_);
-  Memory& memory = MemoryOf(*wait.memory);
+  const Memory& memory = MemoryOf(*wait.memory);
   LedgerEntry& entry = EntryOf({.kind = LedgerKind::kWait,
                                 .access = wait.access,
                                 .prefetch = false,
@@ -199,6 +199,7 @@ std::vector<LedgerEntry> Ledger::Book::Entries() const {
     for (const LedgerEntry& entry : beyond_) add(entry);
   }
   std::vector<LedgerEntry> entries;
+  entries.reserve(joined.size());
   for (auto& [key, entry] : joined) entries.push_back(std::move(entry));
   std::stable_sort(entries.begin(), entries.end(), [](const LedgerEntry& a, const LedgerEntry& b) {
     return std::tie(a.bytes, a.waited) > std::tie(b.bytes, b.waited);

@@ -69,7 +69,7 @@ namespace detail {
 
 /// See Ledger.
 std::vector<std::string> AdviceOn(const std::vector<LedgerEntry>& entries);
-std::string TableOf(const std::vector<LedgerEntry>& entries, std::size_t rows);
+std::string TableOf(const std::vector<LedgerEntry>& entries, std::size_t most);
 std::string JsonOf(const std::vector<LedgerEntry>& entries);
 
 }  // namespace detail

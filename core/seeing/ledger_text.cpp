@@ -101,21 +101,21 @@ std::string Json(const std::string& text) {
   return quoted + '"';
 }
 std::string Json(const Site& site) {
-  return "{\"file\": " + Json(std::string(site.file())) + ", \"line\": " + std::to_string(site.line()) +
-         ", \"function\": " + Json(std::string(site.function())) + '}';
+  return R"({"file": )" + Json(std::string(site.file())) + R"(, "line": )" + std::to_string(site.line()) +
+         R"(, "function": )" + Json(std::string(site.function())) + '}';
 }
 std::string Json(const LedgerEntry& entry) {
   std::string text =
-      std::string("{\"kind\": \"") + KindOf(entry.kind) + "\", \"label\": " + Json(entry.label);
-  if (entry.kind == LedgerKind::kCopy) text += ", \"from\": " + Json(entry.from);
-  if (entry.kind != LedgerKind::kWait) text += ", \"to\": " + Json(entry.to);
+      std::string(R"({"kind": ")") + KindOf(entry.kind) + R"(", "label": )" + Json(entry.label);
+  if (entry.kind == LedgerKind::kCopy) text += R"(, "from": )" + Json(entry.from);
+  if (entry.kind != LedgerKind::kWait) text += R"(, "to": )" + Json(entry.to);
   if (entry.written)
-    text += ", \"written\": " + Json(entry.written->site) + ", \"written_as\": \"" +
+    text += R"(, "written": )" + Json(entry.written->site) + R"(, "written_as": ")" +
             AskedAs(entry.written->access) + '"';
   if (entry.asked)
-    text += ", \"asked\": " + Json(*entry.asked) + ", \"asked_as\": \"" + AskedAs(entry.access) + '"';
+    text += R"(, "asked": )" + Json(*entry.asked) + R"(, "asked_as": ")" + AskedAs(entry.access) + '"';
   const auto add = [&](const char* name, std::uint64_t value) {
-    text += std::string(", \"") + name + "\": " + std::to_string(value);
+    text += std::string(", \"") + name + R"(": )" + std::to_string(value);
   };
   add("count", entry.count), add("bytes", entry.bytes), add("unwritten", entry.unwritten),
       add("in_time", entry.in_time);
