@@ -165,8 +165,8 @@ TEST_CASE("The end of a prefetcher does not wait for the rest of a batch") {
 
 TEST_CASE("Another number interrupts the batch that is being filled") {
   const World world("sim stream");
+  std::atomic<bool> busy = false;  // outlives the thread that looks at it
   PrefetchedBlob run(world.place());
-  std::atomic<bool> busy = false;
   run.source.before = [&](const RandomKey& key, const std::atomic<bool>& abandoned) {
     busy = busy || key.iteration == 1;
     while (key.iteration == 1 && !abandoned) std::this_thread::yield();
