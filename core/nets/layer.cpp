@@ -64,6 +64,7 @@ void Layer<T>::SetUp(const Blobs& bottom, const Blobs& top) {
   weighted_.clear();
   LayerSetUp(bottom, top);
   Reshape(bottom, top);
+  fits_ = true;
   SetLossWeights(top);
 }
 
@@ -102,7 +103,9 @@ void Layer<T>::KeepLossWeights(const Blobs& top) {
 
 template <class T>
 void Layer<T>::Refit(const Blobs& bottom, const Blobs& top) {
+  fits_ = false;
   Reshape(bottom, top);
+  fits_ = true;
   KeepLossWeights(top);
 }
 
@@ -119,6 +122,7 @@ T Layer<T>::Forward(const Blobs& bottom, const Blobs& top) {
 
 template <class T>
 void Layer<T>::Backward(const Blobs& top, const std::vector<bool>& propagate_down, const Blobs& bottom) {
+  if (!fits_) Fail("Backward, while its shapes do not fit; make a Forward that succeeds first");
   BackwardAt(place_, top, propagate_down, bottom);
 }
 

@@ -220,5 +220,55 @@ TEST_CASE("Blobs that a net cannot be run with are refused before any is copied"
   CHECK(DataOf(*net.blob_by_name("x")) == std::vector<double>{0, 0});
 }
 
+TEST_CASE("After a pass forward that failed, there is none backward until one has reached the end") {
+  const std::string layers =
+      LayerText("Convolution", "c", "x", "y", "convolution_param { num_output: 1 kernel_size: 5 }") +
+      "layer { name: 'p' type: 'Power' bottom: 'y' top: 'z' loss_weight: 1 }";
+  for (const bool reshapes : {false, true}) {
+    Net<double> net(NetOf("name: 'n' " + Input("x", "1 1 9 9") + layers));
+    net.ForwardBackward();
+    net.input_blobs()[0]->Reshape({1, 1, 3, 3});
+    CHECK(ErrorOf([&] { reshapes ? net.Reshape() : static_cast<void>(net.Forward()); }) != "");
+    CHECK_THAT(ErrorOf([&] { net.Backward(); }), ContainsSubstring("failed in layer 'c'"));
+    net.input_blobs()[0]->Reshape({1, 1, 9, 9});
+    net.ForwardTo(1);
+    CHECK_THAT(ErrorOf([&] { net.Backward(); }), ContainsSubstring("failed in layer 'p'"));
+    CHECK(ErrorOf([&] { net.BackwardFrom(1); }) == "");
+    net.ForwardFrom(2);
+    CHECK(ErrorOf([&] { net.Backward(); }) == "");
+  }
+}
+
+TEST_CASE("A lone layer whose shapes do not fit is not run backward") {
+  LayerParameter param;
+  param.set_type("Convolution");
+  param.set_name("c");
+  param.mutable_convolution_param()->set_num_output(1);
+  param.mutable_convolution_param()->add_kernel_size(5);
+  const auto layer = LayerRegistry<double>::CreateLayer(param);
+  Blob<double> x({1, 1, 9, 9});
+  Blob<double> y;
+  const std::vector<Blob<double>*> bottom{&x};
+  const std::vector<Blob<double>*> top{&y};
+  layer->SetUp(bottom, top);
+  layer->Forward(bottom, top);
+  x.Reshape({1, 1, 3, 3});
+  CHECK(ErrorOf([&] { layer->Forward(bottom, top); }) != "");
+  CHECK_THAT(ErrorOf([&] { layer->Backward(top, {true}, bottom); }), ContainsSubstring("'c'"));
+}
+
+TEST_CASE("Layers before the first and after the last are refused in each direction") {
+  Net<double> net(NetOf(Input("x", "2")));
+  CHECK(ErrorOf([&] { net.ForwardTo(-5); }) != "");
+  CHECK(ErrorOf([&] { net.BackwardFrom(-3); }) != "");
+  CHECK(ErrorOf([&] { net.ForwardFrom(7); }) != "");
+}
+
+TEST_CASE("A null input is refused") {
+  Net<double> net(NetOf(Input("x", "2")));
+  const std::vector<Blob<double>*> inputs{nullptr};
+  CHECK_THROWS_AS(net.Forward(inputs), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace ferry::nets_test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -75,6 +76,8 @@ struct NetGraph {
   std::vector<StorageGroup> storage_groups;  ///< once they are shared
   std::vector<Shape> planned_for;            ///< the inputs' shapes that the sharing was planned for
   int next_layer = 0;                        ///< the one after the last that ran forward
+  static constexpr int kNone = std::numeric_limits<int>::max();
+  int failed = kNone;  ///< the layer at which a pass forward ended: from there on, shapes may not fit
 };
 
 /// Throws NetError for a blob that nobody makes before it is read, or that two layers make.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "core/device/name.hpp"
 #include "core/nets/net/graph.hpp"
@@ -10,10 +12,25 @@ namespace ferry {
 using detail::Index;
 using detail::SizeOf;
 
+namespace {
+
+/// Does to layer `i` what may fail. What comes after a layer that failed is whole again when it has been done
+/// to the end.
+template <class T, class Work>
+void Attempt(detail::NetGraph<T>& graph, int i, const Work& work) {
+  const int failed = std::exchange(graph.failed, std::min(graph.failed, i));
+  detail::NamingLayer(graph.layers[Index(i)]->layer_param(), work);
+  constexpr int kNone = detail::NetGraph<T>::kNone;
+  const int next = i + 1 == SizeOf(graph.layers) ? kNone : i + 1;
+  graph.failed = failed == kNone || failed < i ? failed : next;
+}
+
+}  // namespace
+
 template <class T>
 void Net<T>::RequireLayers(const char* call, int first, int last) const {
   const int layers = SizeOf(graph_->layers);
-  if (first < 0 || last >= layers)
+  if (first < 0 || last >= layers || (layers > 0 && (first >= layers || last < 0)))
     throw NetError(std::string(call) + ": layers " + std::to_string(first) + " to " + std::to_string(last) +
                    " of net '" + graph_->name + "', which has " + std::to_string(layers) +
                    "; the first is 0, the last " + std::to_string(layers - 1));
@@ -22,9 +39,8 @@ void Net<T>::RequireLayers(const char* call, int first, int last) const {
 template <class T>
 void Net<T>::RunForward(int i, T& loss) {
   for (const auto& callback : graph_->before_forward) callback(i);
-  Layer<T>& layer = *graph_->layers[Index(i)];
-  loss += detail::NamingLayer(layer.layer_param(), [&] {
-    return layer.Forward(graph_->bottom_vecs[Index(i)], graph_->top_vecs[Index(i)]);
+  Attempt(*graph_, i, [&] {
+    loss += graph_->layers[Index(i)]->Forward(graph_->bottom_vecs[Index(i)], graph_->top_vecs[Index(i)]);
   });
   if (graph_->debug_info) LogForward(*graph_, i);
   graph_->next_layer = i + 1;
@@ -71,6 +87,8 @@ const std::vector<Blob<T>*>& Net<T>::Forward(const std::vector<Blob<T>*>& bottom
   if (bottom.size() > graph_->inputs.size())
     throw NetError("Net::Forward: " + std::to_string(bottom.size()) + " blobs for net '" + graph_->name +
                    "', which has " + std::to_string(graph_->inputs.size()) + " inputs");
+  if (std::find(bottom.begin(), bottom.end(), nullptr) != bottom.end())
+    throw std::invalid_argument("Net::Forward: a blob's pointer is null");
   for (std::size_t i = 0; i < bottom.size(); ++i)
     if (bottom[i]->shape() != graph_->inputs[i]->shape())
       throw NetError("Net::Forward: input " + std::to_string(i) + " has shape " + bottom[i]->shape_string() +
@@ -83,6 +101,10 @@ const std::vector<Blob<T>*>& Net<T>::Forward(const std::vector<Blob<T>*>& bottom
 template <class T>
 void Net<T>::BackwardFromTo(int start, int end) {
   RequireLayers("Net::BackwardFromTo", end, start);
+  if (start >= graph_->failed)
+    throw NetError("Net::BackwardFromTo: the last pass forward of net '" + graph_->name +
+                   "' failed in layer '" + graph_->layer_names[Index(graph_->failed)] +
+                   "'; make one that reaches the end first");
   for (int i = start; i >= end; --i) {
     for (const auto& callback : graph_->before_backward) callback(i);
     if (graph_->layer_need_backward[Index(i)]) {
@@ -121,9 +143,9 @@ T Net<T>::ForwardBackward() {
 template <class T>
 void Net<T>::Reshape() {
   for (int i = 0; i < SizeOf(graph_->layers); ++i) {
-    Layer<T>& layer = *graph_->layers[Index(i)];
-    detail::NamingLayer(layer.layer_param(),
-                        [&] { layer.Refit(graph_->bottom_vecs[Index(i)], graph_->top_vecs[Index(i)]); });
+    Attempt(*graph_, i, [&] {
+      graph_->layers[Index(i)]->Refit(graph_->bottom_vecs[Index(i)], graph_->top_vecs[Index(i)]);
+    });
   }
   if (graph_->activations == Activations::kShared) ShareActivations(*graph_);
 }

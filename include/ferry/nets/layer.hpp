@@ -41,6 +41,7 @@ class Layer : public LayerBase {
   /// Returns the loss: the sum over tops with a loss weight of their data times their diff.
   T Forward(const Blobs& bottom, const Blobs& top);
   /// Gradients of the bottoms for which `propagate_down` is true, and of the parameters, which add up.
+  /// Throws NetError after a Reshape or a Forward that could not give tops their shapes.
   void Backward(const Blobs& top, const std::vector<bool>& propagate_down, const Blobs& bottom);
 
   /// The parameters that training changes.
@@ -92,6 +93,7 @@ class Layer : public LayerBase {
   void SetLossWeights(const Blobs& top);
   void KeepLossWeights(const Blobs& top);
 
+  bool fits_ = false;               ///< the last Reshape was done to its end
   std::vector<Weighted> weighted_;  ///< of each top, 0 without a weight; none if no top has one
   std::uint64_t fills_ = 0;
 };
