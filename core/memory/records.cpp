@@ -51,7 +51,7 @@ void Records::Tell(const Arrival& arrival) noexcept {
                    .bytes = action == Action::kCopy ? arrival.copied : arrival.zeroed,
                    .after = memory.HeadOf(arrival.bytes),
                    .written = arrival.written,
-                   .waited = arrival.waited,
+                   .waited_ns = arrival.waited.count(),
                    .bytes_on_host = arrival.space == kHost && !arrival.prefetch ? arrival.ptr : nullptr});
 }
 
@@ -64,7 +64,7 @@ void Records::TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexce
                           .access = arrival.access,
                           .site = arrival.site,
                           .written = WriterOf(memory, arrival.bytes),
-                          .waited = waited});
+                          .waited_ns = waited.count()});
 }
 
 void Records::TellLife(const SyncedMemory& memory, bool begins, std::optional<Site> site) noexcept {

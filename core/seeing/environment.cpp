@@ -2,7 +2,6 @@
 // Which observers a program has before it says so itself.
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>

@@ -150,9 +150,9 @@ void Ledger::Book::On(const WaitRecord& wait) {
                                 .asked = wait.site,
                                 .label = memory.label});
   ++entry.count;
-  entry.waited += wait.waited;
+  entry.waited_ns += wait.waited_ns;
   const bool known = wait.access == Access::kRead && wait.written && memory.written != Clock::time_point{};
-  if (known && end - wait.waited - memory.written >= wait.waited) ++entry.in_time;
+  if (known && end - memory.written >= 2 * std::chrono::nanoseconds(wait.waited_ns)) ++entry.in_time;
 }
 
 void Ledger::Book::On(const LifeRecord& life) {
@@ -191,7 +191,7 @@ std::vector<LedgerEntry> Ledger::Book::Entries() const {
     if (fresh) return;
     LedgerEntry& sum = found->second;
     sum.count += entry.count, sum.bytes += entry.bytes, sum.unwritten += entry.unwritten;
-    sum.in_time += entry.in_time, sum.waited += entry.waited;
+    sum.in_time += entry.in_time, sum.waited_ns += entry.waited_ns;
   };
   {
     const std::lock_guard lock(mutex_);
@@ -202,7 +202,7 @@ std::vector<LedgerEntry> Ledger::Book::Entries() const {
   entries.reserve(joined.size());
   for (auto& [key, entry] : joined) entries.push_back(std::move(entry));
   std::stable_sort(entries.begin(), entries.end(), [](const LedgerEntry& a, const LedgerEntry& b) {
-    return std::tie(a.bytes, a.waited) > std::tie(b.bytes, b.waited);
+    return std::tie(a.bytes, a.waited_ns) > std::tie(b.bytes, b.waited_ns);
   });
   return entries;
 }
@@ -215,10 +215,10 @@ std::vector<std::string> Ledger::Advice() const { return detail::AdviceOn(Entrie
 std::string Ledger::Table(std::size_t rows) const { return detail::TableOf(Entries(), rows); }
 std::string Ledger::Json() const { return detail::JsonOf(Entries()); }
 
-void Ledger::Write(const std::filesystem::path& file) const {
+void Ledger::Write(const std::string& file) const {
   std::ofstream out(file, std::ios::binary);
-  out << (file.extension() == ".json" ? Json() : Table(kAllRows));
-  if (!out.flush()) throw Error("Ledger: " + file.string() + " cannot be written");
+  out << (file.ends_with(".json") ? Json() : Table(kAllRows));
+  if (!out.flush()) throw Error("Ledger: " + file + " cannot be written");
 }
 
 }  // namespace ferry

@@ -18,9 +18,7 @@ std::string Quoted(const std::string& label) {
   return label.empty() ? "memories without a label" : '"' + label + '"';
 }
 std::string Times(std::uint64_t count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
-std::string InMicroseconds(std::chrono::nanoseconds time) {
-  return std::to_string(time.count() / 1000) + " us";
-}
+std::string InMicroseconds(std::int64_t ns) { return std::to_string(ns / 1000) + " us"; }
 bool SameSite(const Site& a, const Site& b) { return NameOf(a) == NameOf(b); }
 
 std::string Written(const LedgerEntry& entry) {
@@ -36,7 +34,7 @@ std::string Asked(const LedgerEntry& entry) {
 }
 std::string What(const LedgerEntry& entry) {
   if (entry.kind == LedgerKind::kCopy) return entry.from + " to " + entry.to;
-  if (entry.kind == LedgerKind::kWait) return "wait " + InMicroseconds(entry.waited);
+  if (entry.kind == LedgerKind::kWait) return "wait " + InMicroseconds(entry.waited_ns);
   return std::string(KindOf(entry.kind)) + " on " + entry.to;
 }
 
@@ -62,8 +60,8 @@ void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
 
 void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.in_time == 0 || !entry.written || !entry.asked) return;
-  advice.push_back("the host waited " + Times(entry.count) + ", " + InMicroseconds(entry.waited) + ", for " +
-                   Quoted(entry.label) + " in " + NameOf(*entry.asked) +
+  advice.push_back("the host waited " + Times(entry.count) + ", " + InMicroseconds(entry.waited_ns) +
+                   ", for " + Quoted(entry.label) + " in " + NameOf(*entry.asked) +
                    "; a Prefetch to the host right after " + NameOf(entry.written->site) +
                    " would have been in time " + Times(entry.in_time));
 }
@@ -119,7 +117,7 @@ std::string Json(const LedgerEntry& entry) {
   };
   add("count", entry.count), add("bytes", entry.bytes), add("unwritten", entry.unwritten),
       add("in_time", entry.in_time);
-  add("waited_ns", static_cast<std::uint64_t>(entry.waited.count()));
+  add("waited_ns", static_cast<std::uint64_t>(entry.waited_ns));
   return text + (entry.prefetch ? ", \"prefetch\": true" : "") +
          (entry.pageable ? ", \"pageable\": true}" : "}");
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +31,7 @@ struct LedgerEntry {
       0;  ///< of the copies, those whose bytes nobody had changed; counted by Ledger::Detail::kVerify
   std::uint64_t in_time =
       0;  ///< of the waits, those that a Prefetch right after the write would have made needless
-  std::chrono::nanoseconds waited{};  ///< by the host, of waits
+  std::int64_t waited_ns = 0;  ///< by the host, of waits; in nanoseconds
 };
 
 /// While it lives, it counts what moves, and for whom. A record takes about 100 ns. Its memory is bounded:
@@ -64,7 +62,7 @@ class Ledger {
   std::string Json() const;
   /// Json to a file that ends in .json, else the whole Table. Throws Error, which names the file, where it
   /// can't be written.
-  void Write(const std::filesystem::path& file) const;
+  void Write(const std::string& file) const;
 
  private:
   class Book;

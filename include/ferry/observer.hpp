@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -28,20 +27,20 @@ struct Write {
 
 /// One access that did not find its bytes in place, or a Prefetch (a read on behalf of a later one).
 struct AccessRecord {
-  const SyncedMemory* memory;       ///< for its label and its address; it must not be accessed
-  ByteRange range;                  ///< of the memory
-  const Stream* on;                 ///< the stream of the access; null for the host
-  Side side;                        ///< where the bytes are wanted, which for a Prefetch may be the host
-  Access access;                    ///< what its caller said
-  bool prefetch;                    ///< nobody accesses the bytes yet
-  Site site;                        ///< of the call
-  Head before;                      ///< of the bytes of the access
-  Action action;                    ///< what had to be done
-  std::size_t bytes;                ///< moved or zeroed; 0 where nothing was
-  Head after;                       ///< of the bytes of the access
-  std::optional<Write> written;     ///< what took the bytes from where they are wanted, if it was seen
-  std::chrono::nanoseconds waited;  ///< by the host, for bytes and for who used them
-  const void* bytes_on_host;        ///< of an access by the host, what it gets: for reading, now; else null
+  const SyncedMemory* memory;    ///< for its label and its address; it must not be accessed
+  ByteRange range;               ///< of the memory
+  const Stream* on;              ///< the stream of the access; null for the host
+  Side side;                     ///< where the bytes are wanted, which for a Prefetch may be the host
+  Access access;                 ///< what its caller said
+  bool prefetch;                 ///< nobody accesses the bytes yet
+  Site site;                     ///< of the call
+  Head before;                   ///< of the bytes of the access
+  Action action;                 ///< what had to be done
+  std::size_t bytes;             ///< moved or zeroed; 0 where nothing was
+  Head after;                    ///< of the bytes of the access
+  std::optional<Write> written;  ///< what took the bytes from where they are wanted, if it was seen
+  std::int64_t waited_ns;        ///< by the host, for bytes and for who used them, in nanoseconds
+  const void* bytes_on_host;     ///< of an access by the host, what it gets: for reading, now; else null
 };
 
 /// One copy on behalf of an access. A run of bytes, so that an access may need several.
@@ -61,13 +60,13 @@ struct CopyRecord {
 
 /// The host waited for work on devices.
 struct WaitRecord {
-  const SyncedMemory* memory;       ///< as above
-  ByteRange range;                  ///< of the memory
-  Side side;                        ///< of the access that had to wait
-  Access access;                    ///< what its caller said
-  Site site;                        ///< of its call
-  std::optional<Write> written;     ///< the last one to these bytes, if it was seen
-  std::chrono::nanoseconds waited;  ///< how long
+  const SyncedMemory* memory;    ///< as above
+  ByteRange range;               ///< of the memory
+  Side side;                     ///< of the access that had to wait
+  Access access;                 ///< what its caller said
+  Site site;                     ///< of its call
+  std::optional<Write> written;  ///< the last one to these bytes, if it was seen
+  std::int64_t waited_ns;        ///< how long, in nanoseconds
 };
 
 /// A memory begins or ends, or a block of bytes that it has on the host or on a device.

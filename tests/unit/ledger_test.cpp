@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -143,15 +144,15 @@ TEST_CASE("A ledger is written as JSON or as a table, and where it can't be, the
   blob.set_name("a \"b\"\n");
   Norm(blob), Step(blob);
   const Folder folder;
-  ledger.Write(folder / "l.json");
+  ledger.Write((folder / "l.json").string());
   std::stringstream json;
   json << std::ifstream(folder / "l.json").rdbuf();
   CHECK_THAT(json.str(),
              ContainsSubstring(R"("label": "a \"b\"\u000a")") && ContainsSubstring(R"("function": "Step")"));
-  ledger.Write(folder / "l.txt");
+  ledger.Write((folder / "l.txt").string());
   CHECK(std::filesystem::file_size(folder / "l.txt") > 0);
   try {
-    ledger.Write(folder / "none/l.txt");
+    ledger.Write((folder / "none/l.txt").string());
     FAIL("wrote to no folder");
   } catch (const Error& error) {
     CHECK_THAT(error.what(), ContainsSubstring("none/l.txt"));

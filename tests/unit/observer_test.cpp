@@ -132,7 +132,7 @@ TEST_CASE("A wait of the host is told with the write that it waits for") {
   REQUIRE(f.notes->waits.size() == 1);
   CHECK(IsHere(f.notes->waits[0].site, read));
   CHECK(IsHere(f.notes->waits[0].written->site, wrote));
-  CHECK(f.notes->accesses.back().waited == f.notes->waits[0].waited);
+  CHECK(f.notes->accesses.back().waited_ns == f.notes->waits[0].waited_ns);
 }
 
 TEST_CASE("Memories and blocks are told from birth to end") {
