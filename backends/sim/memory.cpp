@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "memory.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,20 +15,6 @@ namespace {
 constexpr int kPattern = 0xA5;
 constexpr std::size_t kKept = std::size_t{64} << 20;  // freed bytes that keep their pages and their place
 
-[[noreturn]] void ThrowErrno(const char* what) {
-  throw std::system_error(errno, std::generic_category(), std::string("the simulated GPU: ") + what);
-}
-
-std::byte* Map(int file, std::size_t bytes, int access) {
-  void* const p = mmap(nullptr, bytes, access, MAP_SHARED | MAP_NORESERVE, file, 0);
-  if (p == MAP_FAILED) ThrowErrno("mmap");
-  return static_cast<std::byte*>(p);
-}
-
-/// False where the system has no mappings left for what is to differ from its neighbours. To make it like
-/// them again needs none.
-bool Protect(std::byte* begin, std::size_t bytes, int access) { return mprotect(begin, bytes, access) == 0; }
-
 std::size_t RoundUp(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 bool IsPattern(const std::byte* begin, const std::byte* end) {
@@ -41,23 +25,22 @@ bool IsPattern(const std::byte* begin, const std::byte* end) {
 }  // namespace
 
 Memory::Memory()
-    : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
-      file_(memfd_create("ferry-sim", MFD_CLOEXEC)),
-      guarded_{2 * kSlots * page_, kReserved / 4 * 3},
+    : pages_("the simulated GPU", kReserved),
+      guarded_{2 * kSlots * Pages::page(), kReserved / 4 * 3},
       crowd_{guarded_.end, kReserved} {
-  if (file_ < 0) ThrowErrno("memfd_create");
-  if (ftruncate(file_, static_cast<off_t>(kReserved)) != 0) ThrowErrno("ftruncate");
-  seen_ = Map(file_, kReserved, PROT_NONE);
-  work_ = Map(file_, kReserved, PROT_READ | PROT_WRITE);
+  const auto fail = [](const char* call) {
+    throw std::system_error(errno, std::generic_category(), std::string("the simulated GPU: ") + call);
+  };
   // Here, so that no allocation needs it when mappings are short.
-  if (!Protect(seen_ + crowd_.begin, crowd_.end - crowd_.begin, PROT_READ | PROT_WRITE))
-    ThrowErrno("mprotect");
+  if (!Pages::Open(pages_.seen() + crowd_.begin, crowd_.end - crowd_.begin, Pages::Access::kReadWrite))
+    fail("mprotect");
   // Each of the first pages is a mapping of its own, with a page of another kind behind: small tests live in
   // them, and to change the access of a whole mapping costs the kernel a fifth of what it costs to split one.
+  const std::size_t page = Pages::page();
   for (std::size_t i = 0; i < kSlots; ++i)
-    if (mmap(seen_ + (2 * i + 1) * page_, page_, PROT_NONE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
-        MAP_FAILED)
-      ThrowErrno("mmap");
+    if (mmap(pages_.seen() + (2 * i + 1) * page, page, PROT_NONE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1,
+             0) == MAP_FAILED)
+      fail("mmap");
 }
 
 Block* Memory::Make(MemoryKind kind, std::size_t bytes, std::size_t alignment, int device, const Call& call) {
@@ -71,14 +54,15 @@ Block* Memory::MakeGuarded(const Block& wanted, std::size_t alignment) {
   const bool host = wanted.kind != MemoryKind::kDevice;
   if (host && host_guarded_ == kGuarded) return nullptr;
   Block block = wanted;
-  block.span = RoundUp(block.bytes, page_);
+  block.span = Pages::RoundUp(block.bytes);
   block.guarded = true;
-  block.begin = block.span == page_ && slots_used_ < kSlots ? Slot() : Take(guarded_, Taken(block));
+  block.begin = block.span == Pages::page() && slots_used_ < kSlots ? Slot() : Take(guarded_, Taken(block));
   if (block.begin == nullptr) return nullptr;
   block.address = block.begin + (block.span - RoundUp(block.bytes, alignment));
   Block& made = Note(block);
   if (!host) return &made;
-  if (!Protect(made.begin, made.span, PROT_READ | PROT_WRITE)) return blocks_.erase(block.address), nullptr;
+  if (!Pages::Open(made.begin, made.span, Pages::Access::kReadWrite))
+    return blocks_.erase(block.address), nullptr;
   ++host_guarded_;
   return &made;
 }
@@ -95,21 +79,21 @@ Block* Memory::MakeInCrowd(const Block& wanted) {
 
 Block& Memory::Note(const Block& block) {
   Block& noted = blocks_.emplace(block.address, block).first->second;
-  std::memset(Work(block.begin), kPattern, block.span);
+  std::memset(pages_.Work(block.begin), kPattern, block.span);
   return noted;
 }
 
-std::byte* Memory::Slot() { return seen_ + 2 * page_ * slots_used_++; }
+std::byte* Memory::Slot() { return pages_.seen() + 2 * Pages::page() * slots_used_++; }
 
 std::byte* Memory::Take(Arena& arena, std::size_t span) {
   for (int pass = 0; pass < 2; ++pass, arena.next = arena.begin) {
-    for (auto it = blocks_.lower_bound(seen_ + arena.next);; ++it) {
-      const bool last = it == blocks_.end() || it->first >= seen_ + arena.end;
-      const std::size_t end = last ? arena.end : static_cast<std::size_t>(it->second.begin - seen_);
+    for (auto it = blocks_.lower_bound(pages_.seen() + arena.next);; ++it) {
+      const bool last = it == blocks_.end() || it->first >= pages_.seen() + arena.end;
+      const std::size_t end = last ? arena.end : static_cast<std::size_t>(it->second.begin - pages_.seen());
       if (arena.next + span <= end) {
         arena.next += span;
         arena.used = std::max(arena.used, arena.next);
-        return seen_ + arena.next - span;
+        return pages_.seen() + arena.next - span;
       }
       if (last) break;
       arena.next = end + Taken(it->second);
@@ -136,15 +120,17 @@ const Block* Memory::Nearest(const void* ptr) const {
 }
 
 Memory::Canaries Memory::Inspect(const Block& block) const {
-  if (!IsPattern(Work(block.end()), Work(block.begin) + block.span)) return Canaries::kWrittenBehind;
-  return IsPattern(Work(block.begin), Work(block.address)) ? Canaries::kIntact : Canaries::kWrittenInFront;
+  if (!IsPattern(pages_.Work(block.end()), pages_.Work(block.begin) + block.span))
+    return Canaries::kWrittenBehind;
+  return IsPattern(pages_.Work(block.begin), pages_.Work(block.address)) ? Canaries::kIntact
+                                                                         : Canaries::kWrittenInFront;
 }
 
 Memory::Canaries Memory::Retire(Block& block) {
   block.live = false;
   const Canaries canaries = Inspect(block);
   if (block.kind != MemoryKind::kDevice && block.guarded) {
-    (void)Protect(block.begin, block.span, PROT_NONE);
+    (void)Pages::Open(block.begin, block.span, Pages::Access::kNone);
     --host_guarded_;
   }
   retired_.push_back(block.address);
@@ -152,7 +138,7 @@ Memory::Canaries Memory::Retire(Block& block) {
   while (retired_bytes_ > kKept) {
     const auto oldest = blocks_.find(retired_.front());
     if (oldest->second.uses != 0) break;  // queued work has yet to be told
-    Discard(static_cast<std::size_t>(oldest->second.begin - seen_), oldest->second.span);
+    pages_.Discard(oldest->second.begin, oldest->second.span);
     retired_bytes_ -= oldest->second.span;
     blocks_.erase(oldest);
     retired_.pop_front();
@@ -160,24 +146,18 @@ Memory::Canaries Memory::Retire(Block& block) {
   return canaries;
 }
 
-/// Where this fails, the system keeps pages that the next block there overwrites.
-void Memory::Discard(std::size_t offset, std::size_t span) {
-  (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                  static_cast<off_t>(span));
-}
-
 bool Memory::Open(const Block& block, bool writes) {
   return block.kind != MemoryKind::kDevice ||
-         Protect(block.begin, block.span, writes ? PROT_READ | PROT_WRITE : PROT_READ);
+         Pages::Open(block.begin, block.span, writes ? Pages::Access::kReadWrite : Pages::Access::kRead);
 }
 void Memory::Close(const Block& block) {
-  if (block.kind == MemoryKind::kDevice) (void)Protect(block.begin, block.span, PROT_NONE);
+  if (block.kind == MemoryKind::kDevice) (void)Pages::Open(block.begin, block.span, Pages::Access::kNone);
 }
 
 void Memory::Clear() {
   for (const auto& [address, block] : blocks_)
     if (block.live && block.guarded && block.kind != MemoryKind::kDevice)
-      (void)Protect(block.begin, block.span, PROT_NONE);
+      (void)Pages::Open(block.begin, block.span, Pages::Access::kNone);
   blocks_.clear();
   retired_.clear();
   retired_bytes_ = 0;
@@ -189,7 +169,7 @@ void Memory::Clear() {
 
 void Memory::Forget(Arena& arena) {
   if (arena.used - arena.begin > kKept) {
-    Discard(arena.begin, arena.used - arena.begin);
+    pages_.Discard(pages_.seen() + arena.begin, arena.used - arena.begin);
     arena.used = arena.begin;
   }
   arena.next = arena.begin;

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "core/device/pages.hpp"
 #include "ferry/device.hpp"
 
 namespace ferry::sim {
@@ -62,7 +63,7 @@ class Memory {
   /// The block that `ptr` is in or, of its neighbours, the nearer one; nullptr where there are none.
   const Block* Nearest(const void* ptr) const;
   /// Whether `ptr` is, or was, in a block.
-  bool Owns(const void* ptr) const { return ptr >= seen_ && ptr < seen_ + kReserved; }
+  bool Owns(const void* ptr) const { return pages_.Owns(ptr); }
   enum class Canaries : std::uint8_t { kIntact, kWrittenInFront, kWrittenBehind };
   /// After this a guarded block stays out of reach. It is kept for a while to recognize its pointers.
   Canaries Retire(Block& block);
@@ -73,9 +74,7 @@ class Memory {
   static void Close(const Block& block);
   /// Where the simulator itself finds the bytes at `ptr`, which may be anybody's.
   void* Reach(const Block* block, void* ptr) const {
-    return block != nullptr && block->kind == MemoryKind::kDevice
-               ? work_ + (static_cast<std::byte*>(ptr) - seen_)
-               : ptr;
+    return block != nullptr && block->kind == MemoryKind::kDevice ? pages_.Work(ptr) : ptr;
   }
 
   /// Forgets all blocks; their pages serve the next ones.
@@ -84,6 +83,7 @@ class Memory {
   const std::map<const std::byte*, Block>& blocks() const { return blocks_; }
 
  private:
+  using Pages = detail::Pages;
   static constexpr std::size_t kReserved = std::size_t{256} << 30;
   static constexpr std::size_t kSlots = 64;
 
@@ -100,16 +100,11 @@ class Memory {
   Block& Note(const Block& block);
   std::byte* Slot();
   std::byte* Take(Arena& arena, std::size_t span);
-  std::size_t Taken(const Block& block) const { return block.span + (block.guarded ? page_ : 0); }
-  std::byte* Work(const std::byte* ptr) const { return work_ + (ptr - seen_); }
+  std::size_t Taken(const Block& block) const { return block.span + (block.guarded ? Pages::page() : 0); }
   Canaries Inspect(const Block& block) const;
   void Forget(Arena& arena);
-  void Discard(std::size_t offset, std::size_t span);
 
-  std::size_t page_;
-  int file_;
-  std::byte* seen_;
-  std::byte* work_;
+  Pages pages_;
   Arena guarded_;
   Arena crowd_;                               ///< within reach from the beginning, and for ever
   std::map<const std::byte*, Block> blocks_;  ///< by address; live ones, and those in retired_

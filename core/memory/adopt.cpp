@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Bytes of the caller's.
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "core/memory/guard.hpp"
 #include "core/memory/records.hpp"
 #include "ferry/error.hpp"
+#include "ferry/log.hpp"
 
 namespace ferry {
 
@@ -17,6 +20,19 @@ using detail::Dying;
 using detail::kHost;
 using detail::Only;
 using detail::StreamId;
+
+namespace {
+
+void NoteUnguarded(const SyncedMemory& memory) noexcept {
+  static std::atomic<bool> said{false};
+  if (said.exchange(true)) return;
+  Log(LogLevel::kWarning, "FERRY_GUARD: the " + std::to_string(memory.size()) +
+                              " bytes that set_cpu_data gave to a memory" +
+                              (memory.label().empty() ? "" : " \"" + memory.label() + '"') +
+                              " are the program's, and not guarded, nor are later ones that are given so");
+}
+
+}  // namespace
 
 void SyncedMemory::set_cpu_data(void* ptr, Deleter deleter, const Site& site) {
   Adopt(kHost, ptr, Constness::kMutable, std::move(deleter), Stream::Main(device_), site);
@@ -63,6 +79,8 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   ChangeHolders({}, [&](Spaces) { return Only(space); });
   Publish({}, Access::kOverwrite, space, written.on);
   if (here.constant) sole_ = StreamId::kNone;  // else accesses for writing were in place
+  if (cpu_.guarded) detail::HostGuard::Refresh(*this, {});
+  if (space == kHost && detail::HostGuard::On()) NoteUnguarded(*this);
   if (watched) detail::Records::Tell(written);
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/device/name.hpp"
+#include "core/memory/guard.hpp"
 #include "core/memory/observers.hpp"
 #include "core/memory/records.hpp"
 #include "ferry/error.hpp"
@@ -158,7 +159,10 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
     detail::TellBefore(*record);
   }
   Allocate(dst, arrival, on);
-  if (auto wait = src.Before(on, bytes, Access::kRead, dying)) return wait;
+  if (auto wait = src.pageable() && !src.uses.Quiet(bytes, Access::kRead)
+                      ? src.BeforeHost(bytes, Access::kRead, dying)
+                      : src.Before(on, bytes, Access::kRead, dying))
+    return wait;
   if (auto wait = dst.Before(on, bytes, Access::kOverwrite, dying)) return wait;
   holders_.Isolate(bytes);
   src.uses.Prepare(bytes, Access::kRead, on, dying);
@@ -169,7 +173,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
                     : from_host ? CopyKind::kHostToDevice
                                 : CopyKind::kDeviceToDevice;
   // Without its point the copy is waited for like a kernel: with all that is queued behind it.
-  if (const auto landed = Event::OfCopy(kind, dst.At(bytes), src.At(bytes), CountOf(bytes), on)) {
+  if (const auto landed = Event::OfCopy(kind, dst.Reach(bytes), src.Reach(bytes), CountOf(bytes), on)) {
     src.uses.SetPoint(bytes, read, *landed);
     dst.uses.SetPoint(bytes, write, *landed);
   }
@@ -191,7 +195,7 @@ Waits SyncedMemory::Zero(Bytes bytes, Arrival& arrival, Dying& dying) const {
   if (wait) return wait;
   holders_.Isolate(bytes);
   if (arrival.on == nullptr) {
-    std::memset(here.At(bytes), 0, CountOf(bytes));
+    std::memset(here.Reach(bytes), 0, CountOf(bytes));
   } else {
     here.uses.Prepare(bytes, Access::kReadWrite, on, dying);
     here.uses.Note(bytes, Access::kReadWrite, on, dying);
@@ -248,6 +252,7 @@ unsigned SyncedMemory::SpaceOf(Device& device) const {
   others_.push_back(
       std::make_unique<Buffer>(Buffer{&device, unified ? MemoryKind::kManaged : MemoryKind::kDevice}));
   detail::Dependents::Of(others_.back()->serial).Add(detail::Dependent::kMemory, device);
+  if (unified && cpu_.guarded) detail::HostGuard::Refresh(*this, {});
   return static_cast<unsigned>(kDevice + others_.size());
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/memory/call.hpp"
+#include "core/memory/guard.hpp"
 #include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
 
@@ -32,6 +33,7 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
   }
   Take({}, size, source, {0, size}, head, nullptr, site);
   size_ = size;
+  if (cpu_.guarded) detail::HostGuard::Refresh(*this, {});
 }
 
 void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on,
@@ -75,6 +77,7 @@ void SyncedMemory::Drop(Bytes bytes) {
   holders_.Join(bytes, [](Spaces left, Spaces right) { return left == right; });
   cpu_ready_ = nullptr;
   ForgetReady();
+  if (cpu_.guarded) detail::HostGuard::Refresh(*this, bytes);
 }
 
 bool SyncedMemory::LendsHostBytesTo(Device& device) const {
@@ -107,7 +110,7 @@ void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, 
   target.empty = false;
   Call::Perform({&target, 1}, [&] {
     if (on_gpu) return CopyOver(target, bytes, size);
-    std::memcpy(BufferOf(kHost).At(to), bytes, size);
+    std::memcpy(BufferOf(kHost).Reach(to), bytes, size);
   });
 }
 

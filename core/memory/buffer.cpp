@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/memory/guard.hpp"
 #include "core/memory/runs.hpp"
 
 namespace ferry::detail {
@@ -14,6 +15,10 @@ Waits For(Buffer& buffer, Bytes bytes, Access access, std::vector<UseList::Await
 }
 
 }  // namespace
+
+std::byte* Buffer::Reach(Bytes bytes) const noexcept {
+  return guarded ? HostGuard::Reach(At(bytes)) : At(bytes);
+}
 
 Waits Buffer::BeforeHost(Bytes bytes, Access access, Dying& dying) {
   return For(*this, bytes, access, uses.BeforeHost(bytes, access, dying));

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/memory/guard.hpp"
 #include "core/memory/records.hpp"
 #include "ferry/error.hpp"
 #include "ferry/out_of_memory.hpp"
@@ -96,7 +97,10 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
   }
   struct Settled {
     ~Settled() {
-      for (const Arrival& arrival : arrivals) arrival.memory->Settle(arrival, dying);
+      for (const Arrival& arrival : arrivals) {
+        arrival.memory->Settle(arrival, dying);
+        if (arrival.memory->cpu_.guarded) HostGuard::Refresh(*arrival.memory, arrival.bytes);
+      }
     }
     std::span<Arrival> arrivals;
     Dying& dying;

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/memory/arrival.hpp"
+#include "core/memory/guard.hpp"
 
 namespace ferry {
 
@@ -43,6 +44,7 @@ void* SyncedMemory::InPlace(Access access, const Stream* on, Bytes bytes) const 
   // A copy from the caller's bytes may be under way.
   const Buffer& host = BufferOf(kHost);
   if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
+  if (cpu_.guarded) detail::HostGuard::Refresh(*this, bytes);
   Publish(bytes, access, *space, on);
   return here.At(bytes);
 }

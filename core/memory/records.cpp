@@ -26,7 +26,7 @@ CopyRecord Records::OfCopy(Arrival& arrival, Bytes bytes, End from, End to, cons
           .access = arrival.access,
           .prefetch = arrival.prefetch,
           .pageable = from == nullptr && host.adopted(),
-          .source = from == nullptr ? host.At(bytes) : nullptr,
+          .source = from == nullptr ? host.Reach(bytes) : nullptr,
           .site = arrival.site,
           .written = written};
 }

@@ -7,6 +7,7 @@
 
 #include "core/device/name.hpp"
 #include "core/memory/call.hpp"
+#include "core/memory/guard.hpp"
 #include "core/memory/records.hpp"
 #include "core/memory/writers.hpp"
 #include "ferry/error.hpp"
@@ -51,6 +52,8 @@ SyncedMemory::~SyncedMemory() {
     GiveBack(cpu_);
     GiveBack(gpu_);
     for (const auto& other : others_) GiveBack(*other);
+  } else if (cpu_.guarded) {
+    detail::HostGuard::Lose(*this, cpu_.ptr);
   }
   if (detail::Watched()) detail::Records::TellLife(*this, false, std::nullopt);
   if (label_ != nullptr) Dependents::Of(gpu_.serial).Remove(*label_);
@@ -159,6 +162,7 @@ void SyncedMemory::Resize(std::size_t size) {
     ForgetReady();
   }
   size_ = size;
+  if (cpu_.guarded) detail::HostGuard::Refresh(*this, {});
 }
 
 void SyncedMemory::PrepareGrowth(std::size_t size) {
@@ -193,6 +197,7 @@ void SyncedMemory::ReleaseSpace(unsigned space, const Site& site) {
   if (space == kHost) cpu_ready_ = nullptr;
   GiveBack(here, &site);
   ChangeHolders({}, [gone = home.only_of](Spaces holders) { return holders & ~gone; });
+  if (cpu_.guarded) detail::HostGuard::Refresh(*this, {});
 }
 
 /// Of device memory, what is queued on `on` by now comes first. The point after it is recorded at once where
@@ -202,7 +207,10 @@ void SyncedMemory::Allocate(Buffer& buffer, const Arrival& arrival, const Stream
   Dying dying;
   const bool ordered = buffer.kind == MemoryKind::kDevice;
   if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, on, dying);
-  buffer.ptr = buffer.device->Allocate(buffer.kind, capacity_, on.handle());
+  if (buffer.kind == MemoryKind::kPinnedHost && detail::HostGuard::On())
+    buffer.ptr = detail::HostGuard::Make(*this, capacity_);
+  buffer.guarded = buffer.ptr != nullptr;
+  if (!buffer.guarded) buffer.ptr = buffer.device->Allocate(buffer.kind, capacity_, on.handle());
   buffer.allocated = capacity_;
   if (detail::Watched()) detail::Records::TellBlock(*this, buffer, true, &arrival.site);
   if (!ordered) return;
@@ -222,11 +230,13 @@ void SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted) noexcept {
   const bool ended =
       buffer.kind == MemoryKind::kDevice ? buffer.uses.TryEndBefore(*last) : buffer.uses.TryEndBeforeHost();
   if (!ended) return Abandon(buffer, *last);
-  if (buffer.allocated != 0)
+  if (buffer.guarded)
+    detail::HostGuard::GiveBack(*this, buffer.ptr);
+  else if (buffer.allocated != 0)
     buffer.device->Deallocate(buffer.kind, buffer.ptr, buffer.allocated, last->handle());
   if (buffer.deleter) (*buffer.deleter)(buffer.ptr);
   buffer.deleter.reset();
-  buffer.constant = false;
+  buffer.constant = buffer.guarded = false;
   buffer.allocated = 0;
   buffer.ptr = nullptr;
 }
@@ -240,6 +250,7 @@ void SyncedMemory::Abandon(Buffer& buffer, const Stream& on) noexcept try {
                               (buffer.deleter ? ": their deleter is not called" : ""));
     return;
   }
+  if (buffer.guarded) return detail::HostGuard::Lose(*this, buffer.ptr);
   auto users = buffer.uses.StreamsOf(*buffer.device);
   if (!users) {  // a device knows nothing of another one's streams
     Log(LogLevel::kError, Named() +

@@ -14,6 +14,10 @@ namespace {
 
 EventHandle HandleOf(const Use& use) noexcept { return use.point ? use.point->handle() : EventHandle{}; }
 
+bool IsQuiet(const Uses& uses, Access access) noexcept {
+  return access == Access::kRead ? !uses.has_write() : uses.empty();
+}
+
 bool Before(const Use& a, const Use& b) noexcept {
   return std::pair(a.on.id(), HandleOf(a)) < std::pair(b.on.id(), HandleOf(b));
 }
@@ -50,9 +54,10 @@ bool UseList::Covers(Bytes bytes, Access access, StreamId on) const noexcept {
 }
 
 bool UseList::Quiet(Bytes bytes, Access access) const noexcept {
-  return uses_.Each(bytes, [&](Bytes, const Uses& uses) {
-    return access == Access::kRead ? !uses.has_write() : uses.empty();
-  });
+  return uses_.Each(bytes, [&](Bytes, const Uses& uses) { return IsQuiet(uses, access); });
+}
+bool UseList::AnyQuiet(Bytes bytes, Access access) const noexcept {
+  return !uses_.Each(bytes, [&](Bytes, const Uses& uses) { return !IsQuiet(uses, access); });
 }
 
 /// visit(use) for those that must come before an access by `on`, once for each piece of work. What has used

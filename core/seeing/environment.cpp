@@ -10,6 +10,7 @@
 #include "core/seeing/transfer_guard.hpp"
 #include "ferry/ledger.hpp"
 #include "ferry/log.hpp"
+#include "ferry/pointer_guard.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -69,9 +70,16 @@ void GuardTransfers(const std::string& wanted) {
   static_cast<void>(watch);
 }
 
+void GuardPointers(const std::string& wanted) {
+  if (wanted == "0") return;
+  if (wanted == "1") return static_cast<void>(SetPointerGuard(PointerGuard::kOn));
+  Log(LogLevel::kWarning, "FERRY_GUARD=" + wanted + " is neither 0 nor 1; pointers are not guarded");
+}
+
 }  // namespace
 
 void WatchForEnvironment() {
+  if (const std::string wanted = Environment("FERRY_GUARD"); !wanted.empty()) GuardPointers(wanted);
   if (const std::string wanted = Environment("FERRY_TRANSFERS"); !wanted.empty()) GuardTransfers(wanted);
   if (const std::string wanted = Environment("FERRY_LEDGER"); !wanted.empty()) KeepLedger(wanted);
 }

@@ -18,6 +18,7 @@
 #include "ferry/operand.hpp"
 #include "ferry/out_of_memory.hpp"
 #include "ferry/place.hpp"
+#include "ferry/pointer_guard.hpp"
 #include "ferry/pooled_device.hpp"
 #include "ferry/shape.hpp"
 #include "ferry/sim.hpp"

@@ -212,6 +212,7 @@ class SyncedMemory : private detail::ReadyWords {
  private:
   friend struct detail::Arrival;
   friend class detail::Call;
+  friend class detail::HostGuard;
   friend class detail::InPlace;
   friend class detail::Records;
   friend class detail::Reshaping;

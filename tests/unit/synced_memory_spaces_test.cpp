@@ -55,6 +55,17 @@ TEST_CASE("a device whose memory can be read directly is nearer than the host") 
   }
 }
 
+TEST_CASE("bytes that the caller gave are not copied before a unified device has written them") {
+  for (const bool late : {true, false}) {
+    Devices devices({.pageable_late = late});
+    std::vector<unsigned char> bytes(kBytes, 1);
+    SyncedMemory memory(kBytes, *devices.device[0]);
+    memory.set_cpu_data(bytes.data());
+    Fill(memory, devices.Main(2), 7);
+    CHECK(Sees(memory, devices.Main(0)) == 7);
+  }
+}
+
 TEST_CASE("a unified device uses the host's memory") {
   Devices devices;
   SyncedMemory memory(kBytes, *devices.device[0]);

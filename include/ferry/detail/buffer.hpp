@@ -16,6 +16,7 @@ namespace ferry::detail {
 // The friends of a SyncedMemory, and what it keeps for them.
 struct Arrival;
 class Call;
+class HostGuard;
 class InPlace;
 class Records;
 class Reshaping;
@@ -30,13 +31,18 @@ struct Buffer {
   MemoryKind kind;
   bool constant = false;  ///< adopted bytes that nobody may write
   std::uint16_t serial = device->serial();
+  bool guarded = false;  ///< the host's, on pages of the HostGuard's
   void* ptr = nullptr;
   std::size_t allocated = 0;           ///< what the device gets back, in bytes; 0 where the bytes are adopted
   std::unique_ptr<Deleter> deleter{};  ///< of adopted bytes that are ours
   UseList uses{};
 
   bool adopted() const noexcept { return ptr != nullptr && allocated == 0; }
+  /// Whether copies may read the bytes when they are queued, and not in the order of their stream.
+  bool pageable() const noexcept { return adopted() || guarded; }
   std::byte* At(Bytes bytes) const noexcept { return static_cast<std::byte*>(ptr) + bytes.first; }
+  /// The same for copies of ours, whoever else may touch the bytes.
+  std::byte* Reach(Bytes bytes) const noexcept;
 
   /// What the host must wait for before its access, if there is something.
   std::optional<Wait> BeforeHost(Bytes bytes, Access access, Dying& dying);

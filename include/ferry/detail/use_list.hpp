@@ -30,6 +30,8 @@ class UseList {
   bool Covers(Bytes bytes, Access access, StreamId on) const noexcept;
   /// Whether there is nothing that the host must wait for before its access.
   bool Quiet(Bytes bytes, Access access) const noexcept;
+  /// The same of some of the bytes.
+  bool AnyQuiet(Bytes bytes, Access access) const noexcept;
   /// What must be waited for before the access, and no stream of the waiter's backend can wait for it: events
   /// do not cross backends.
   std::vector<Awaited> Foreign(Bytes bytes, Access access, const Stream& on, Dying& dying) const;

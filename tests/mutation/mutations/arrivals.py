@@ -56,7 +56,7 @@ MUTATIONS = [
      "a prefetch to the host is on another stream than its own"),
 
     # A copy.
-    (ARRIVE, "  if (auto wait = src.Before(on, bytes, Access::kRead, dying)) return wait;\n", "",
+    (ARRIVE, ": src.Before(on, bytes, Access::kRead, dying)", ": Waits()",
      "a copy waits for no writer of another backend"),
     (ARRIVE, "  if (auto wait = dst.Before(on, bytes, Access::kOverwrite, dying)) return wait;\n", "",
      "a copy waits for no user of its target that is of another backend"),
@@ -72,7 +72,7 @@ MUTATIONS = [
     (ARRIVE, "  // Without its point the copy is waited",
      "  ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });\n  // Without its point the copy is waited",
      "a copy that failed counts as made"),
-    (ARRIVE, "dst.At(bytes), src.At(bytes), CountOf", "dst.At(bytes), src.ptr, CountOf", "a copy of a part reads the first bytes"),
+    (ARRIVE, "dst.Reach(bytes), src.Reach(bytes), CountOf", "dst.Reach(bytes), src.Reach({}), CountOf", "a copy of a part reads the first bytes"),
     (ARRIVE, "  ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });\n  arrival", "  arrival",
      "two readers make two copies"),
 
@@ -172,7 +172,7 @@ MUTATIONS = [
     ("core/seeing/ledger.cpp", "    memory.lent = {0, 0};\n", "", "a ledger compares with bytes from before another write"),
     ("core/seeing/ledger.cpp", "if (entries_.size() == kMost) {", "if (false) {", "a ledger grows for ever"),
     ("core/seeing/ledger_text.cpp", "SameSite(back.written->site, *there.asked)", "true", "any way back is a ping-pong"),
-    (CALL, "      for (const Arrival& arrival : arrivals) arrival.memory->Settle(arrival, dying);\n", "",
+    (CALL, "        arrival.memory->Settle(arrival, dying);\n", "",
      "notes of parts pile up"),
     (CALL, "    for (const Arrival& arrival : arrivals_) ++arrival.memory->busy_;\n", "    for (const Arrival& arrival : arrivals_) arrival.memory->busy_ = 0;\n",
      "an operand may be released while its call waits"),

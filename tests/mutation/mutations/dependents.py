@@ -76,5 +76,5 @@ MUTATIONS = [
     (MEMORY, "    RequireMutable({}, \"a Resize that adds bytes to the end\");\n", "", "const bytes are zeroed"),
     (ASSIGN, "  RequireMutable({}, \"Assign\");\n", "", "an Assign to const bytes drops them"),
     (ASSIGN, "  RequireMutable(here, \"Assign\");\n", "", "an Assign to a part of const bytes drops them"),
-    (MEMORY, "  buffer.constant = false;\n", "", "a memory stays constant without its const bytes"),
+    (MEMORY, "  buffer.constant = buffer.guarded = false;\n", "  buffer.guarded = false;\n", "a memory stays constant without its const bytes"),
 ]

@@ -54,7 +54,7 @@ MUTATIONS = [
      "a launch that reports an error has never run"),
 
     # Touches.
-    (MEMORY, "writes ? PROT_READ | PROT_WRITE : PROT_READ", "PROT_READ | PROT_WRITE",
+    (MEMORY, "writes ? Pages::Access::kReadWrite : Pages::Access::kRead", "Pages::Access::kReadWrite",
      "a kernel writes to what it said that it reads"),
     (MACHINE, "    return Unified(device) ? SimRuntime::kSuccess\n", "    return true ? SimRuntime::kSuccess\n",
      "kernels touch memory of nobody's"),

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/device/fault.hpp"
+
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+namespace ferry::detail {
+namespace {
+
+std::array<std::atomic<FaultReporter*>, 4> reporters{};
+std::atomic<bool> installed{false};
+struct sigaction previous;  // whom the handler passes the signal on to
+
+FaultAccess AccessOf(const void* context) noexcept {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr greg_t kWrites = 2;
+  const auto* const machine = &static_cast<const ucontext_t*>(context)->uc_mcontext;
+  return (machine->gregs[REG_ERR] & kWrites) != 0 ? FaultAccess::kWrite : FaultAccess::kRead;
+#else
+  return static_cast<void>(context), FaultAccess::kUnknown;
+#endif
+}
+
+/// To the default action by way of the instruction, which does it again when the handler returns: then the
+/// process ends there, by the same signal. One that was sent, and is no instruction's, is sent again.
+void PassOn(int signal, siginfo_t* info, void* context) {
+  const bool sent = info->si_code <= 0;
+  if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
+  if (previous.sa_handler == SIG_IGN && sent) return;
+  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
+  (void)std::signal(signal, SIG_DFL);
+  if (sent) (void)raise(signal);
+}
+
+/// Whether the access may be made again.
+bool Reported(const siginfo_t* info, const void* context) noexcept {
+  if (info->si_code <= 0) return false;
+  for (const auto& entry : reporters)
+    if (FaultReporter* const reporter = entry.load(); reporter != nullptr && reporter->Owns(info->si_addr))
+      return reporter->Report(info->si_addr, AccessOf(context));
+  return false;
+}
+
+void OnSignal(int signal, siginfo_t* info, void* context) {
+  const int error = errno;
+  const bool again = Reported(info, context);
+  errno = error;
+  if (!again) PassOn(signal, info, context);
+}
+
+void Note(FaultReporter& reporter) noexcept {
+  for (auto& entry : reporters) {
+    FaultReporter* empty = nullptr;
+    if (entry.load() == &reporter || entry.compare_exchange_strong(empty, &reporter)) return;
+    if (empty == &reporter) return;
+  }
+}
+
+}  // namespace
+
+void FaultLine::Write() const noexcept {
+  if (write(STDERR_FILENO, buffer_.data(), size_) < 0) return;  // nobody listens
+}
+
+bool TryLockInHandler(std::mutex& mutex) noexcept {
+  for (int tries = 0; tries < 1000; ++tries) {
+    if (mutex.try_lock()) return true;
+    const timespec pause{0, 1'000'000};
+    (void)nanosleep(&pause, nullptr);
+  }
+  return false;
+}
+
+void ReportFaults(FaultReporter& reporter) noexcept {
+  Note(reporter);
+  struct sigaction now {};
+  if (sigaction(SIGSEGV, nullptr, &now) != 0) return;
+  const auto handles = [&](const struct sigaction& action) {
+    return now.sa_sigaction == action.sa_sigaction;
+  };
+  struct sigaction ours = now;  // with the mask and the flags that the next handler expects
+  ours.sa_sigaction = OnSignal;
+  ours.sa_flags |= SA_SIGINFO | SA_ONSTACK;
+  const bool set_since = installed && now.sa_handler != SIG_DFL && !handles(previous);
+  if (handles(ours) || set_since) return;
+  installed = true;
+  previous = now;
+  (void)sigaction(SIGSEGV, &ours, nullptr);
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+
+namespace ferry::detail {
+
+/// One line for stderr, made without allocating: it is for a signal's handler.
+class FaultLine {
+ public:
+  FaultLine& operator<<(std::string_view text) noexcept {
+    const std::size_t n = std::min(text.size(), buffer_.size() - size_);
+    std::copy_n(text.data(), n, buffer_.data() + size_);
+    size_ += n;
+    return *this;
+  }
+  template <class Integer>
+  FaultLine& Number(Integer value, int base = 10) noexcept {
+    std::array<char, 24> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
+    return *this << std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  }
+  FaultLine& Bytes(std::ptrdiff_t count) noexcept {
+    return Number(count) << (count == 1 ? " byte" : " bytes");
+  }
+  void Write() const noexcept;
+
+ private:
+  std::array<char, 1024> buffer_;
+  std::size_t size_ = 0;
+};
+
+/// For a signal's handler, whose thread may itself hold the mutex: not for long. Waits up to a second.
+bool TryLockInHandler(std::mutex& mutex) noexcept;
+
+enum class FaultAccess : std::uint8_t { kUnknown, kRead, kWrite };
+
+/// Who knows addresses that nobody may touch. Called in a signal's handler: allocates nothing, and waits for
+/// nobody who may be the thread at fault. Must never go.
+class FaultReporter {
+ public:
+  virtual bool Owns(const void* address) const noexcept = 0;
+  /// Says on stderr what the address is. Returns whether the access may be made again, since it is allowed by
+  /// now.
+  virtual bool Report(const void* address, FaultAccess access) noexcept = 0;
+
+ protected:
+  ~FaultReporter() = default;
+};
+
+/// From now on a SIGSEGV at an address of the reporter's is reported, and then takes the way that it would
+/// have taken: to the handler that the program had, or to the process' end.
+///
+/// May be called again, as test frameworks put handlers away and set them again. It leaves alone a handler
+/// that the program has set since.
+void ReportFaults(FaultReporter& reporter) noexcept;
+
+}  // namespace ferry::detail

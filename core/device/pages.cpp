@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/device/pages.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+namespace ferry::detail {
+namespace {
+
+[[noreturn]] void ThrowErrno(const std::string& name, const char* call) {
+  throw std::system_error(errno, std::generic_category(), name + ": " + call);
+}
+
+std::byte* Map(const std::string& name, int file, std::size_t bytes, int access) {
+  void* const ptr = mmap(nullptr, bytes, access, MAP_SHARED | MAP_NORESERVE, file, 0);
+  if (ptr == MAP_FAILED) ThrowErrno(name, "mmap");
+  return static_cast<std::byte*>(ptr);
+}
+
+}  // namespace
+
+Pages::Pages(const std::string& name, std::size_t bytes)
+    : size_(bytes), file_(memfd_create(name.c_str(), MFD_CLOEXEC)) {
+  if (file_ < 0) ThrowErrno(name, "memfd_create");
+  try {
+    if (ftruncate(file_, static_cast<off_t>(bytes)) != 0) ThrowErrno(name, "ftruncate");
+    seen_ = Map(name, file_, bytes, PROT_NONE);
+    work_ = Map(name, file_, bytes, PROT_READ | PROT_WRITE);
+  } catch (...) {
+    close(file_);
+    throw;
+  }
+}
+
+Pages::~Pages() {
+  munmap(work_, size_);
+  munmap(seen_, size_);
+  close(file_);
+}
+
+std::size_t Pages::page() noexcept {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+bool Pages::Open(std::byte* begin, std::size_t bytes, Access access) noexcept {
+  constexpr std::array<int, 3> kFlags = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
+  return mprotect(begin, bytes, kFlags[static_cast<std::size_t>(access)]) == 0;
+}
+
+void Pages::Discard(const std::byte* begin, std::size_t bytes) noexcept {
+  (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin - seen_),
+                  static_cast<off_t>(bytes));
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/memory/guard.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+#include "core/memory/guard_table.hpp"
+#include "core/watched.hpp"
+#include "ferry/log.hpp"
+#include "ferry/pointer_guard.hpp"
+
+namespace ferry {
+namespace {
+
+std::atomic<bool> guards{false};
+
+}  // namespace
+
+PointerGuard SetPointerGuard(PointerGuard guard) {
+  const bool on = guard == PointerGuard::kOn;
+  const bool before = guards.exchange(on);
+  if (on != before) detail::watchers += on ? 1 : -1;  // the report names who wrote
+  return before ? PointerGuard::kOn : PointerGuard::kOff;
+}
+
+namespace detail {
+
+/// How far the host may reach what is in a range: no further than `most`, and everywhere as far as `least`.
+class HostGuard::Levels {
+ public:
+  using Access = Pages::Access;
+
+  Levels(const SyncedMemory& memory, Bytes bytes) noexcept {
+    bytes.last = std::min(bytes.last, memory.size_);
+    if (memory.SharersOf(kHost) != Only(kHost))
+      Note(Access::kReadWrite, Access::kReadWrite);  // to another device they are its own
+    else if (bytes.first >= bytes.last)
+      Note(Access::kNone, Access::kNone);
+    else
+      memory.holders_.Each(bytes,
+                           [&](Bytes run, Spaces holders) { return Note(memory, run, holders), true; });
+  }
+  Access least() const noexcept { return least_; }
+  Access most() const noexcept { return most_; }
+
+ private:
+  void Note(const SyncedMemory& memory, Bytes run, Spaces holders) noexcept {
+    if ((holders & Only(kHost)) == 0) return Note(Access::kNone, Access::kNone);
+    const UseList& uses = memory.cpu_.uses;
+    const bool alone = holders == Only(kHost);
+    if (alone && uses.AnyQuiet(run, ferry::Access::kReadWrite))
+      return Note(uses.Quiet(run, ferry::Access::kReadWrite) ? Access::kReadWrite : Access::kNone,
+                  Access::kReadWrite);
+    Note(uses.Quiet(run, ferry::Access::kRead) ? Access::kRead : Access::kNone,
+         uses.AnyQuiet(run, ferry::Access::kRead) ? Access::kRead : Access::kNone);
+  }
+  void Note(Access least, Access most) noexcept {
+    least_ = std::min(least_, least);
+    most_ = std::max(most_, most);
+  }
+
+  Access least_ = Access::kReadWrite, most_ = Access::kNone;
+};
+
+bool HostGuard::On() noexcept { return guards.load(std::memory_order_relaxed); }
+
+void* HostGuard::Make(const SyncedMemory& owner, std::size_t bytes) noexcept try {
+  return Table::instance().Make(owner, bytes);
+} catch (const std::exception& error) {
+  Log(LogLevel::kWarning, std::string("FERRY_GUARD: a memory is not guarded: ") + error.what());
+  return nullptr;
+}
+
+void HostGuard::GiveBack(const SyncedMemory& owner, void* ptr) noexcept {
+  Table::instance().GiveBack(ptr, owner.label());
+}
+void HostGuard::Lose(const SyncedMemory& owner, void* ptr) noexcept {
+  Table::instance().Lose(ptr, owner.label());
+}
+std::byte* HostGuard::Reach(const void* ptr) noexcept { return Table::instance().Reach(ptr); }
+void HostGuard::Refresh(const SyncedMemory& memory, Bytes bytes) noexcept {
+  Table::instance().Refresh(memory, bytes);
+}
+
+HostGuard::Table& HostGuard::Table::instance() {
+  static auto* const table = new Table;
+  return *table;
+}
+
+void* HostGuard::Table::Make(const SyncedMemory& owner, std::size_t bytes) {
+  ReportFaults(*this);
+  const std::size_t span = Pages::RoundUp(bytes);
+  const std::lock_guard lock(mutex_);
+  if (open_ || live_ == kMost) return nullptr;
+  gone_.reserve(kKept);  // to give back can't fail
+  std::byte* const begin = Room(span + Pages::page());
+  if (begin == nullptr) return nullptr;
+  blocks_.emplace(begin,
+                  Block{&owner, {}, begin, bytes, std::vector<Access>(span / Pages::page(), Access::kNone)});
+  ++live_;
+  return begin;
+}
+
+/// From where the last one was found, so that addresses come again late. With a page behind that nobody
+/// opens.
+std::byte* HostGuard::Table::Room(std::size_t span) {
+  std::byte* const end = pages_.seen() + pages_.size();
+  for (int pass = 0; pass < 2; ++pass, next_ = pages_.seen()) {
+    for (auto block = blocks_.lower_bound(next_);; ++block) {
+      const std::size_t room =
+          static_cast<std::size_t>((block == blocks_.end() ? end : block->second.begin) - next_);
+      if (span <= room) return std::exchange(next_, next_ + span);
+      if (block == blocks_.end()) break;
+      next_ = block->second.begin + (block->second.pages.size() + 1) * Pages::page();
+    }
+  }
+  return nullptr;
+}
+
+void HostGuard::Table::GiveBack(void* ptr, const std::string& label) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = blocks_.find(static_cast<std::byte*>(ptr));
+  End(found->second, label);
+  pages_.Discard(found->second.begin, found->second.pages.size() * Pages::page());
+  --live_;
+  if (gone_.size() < kKept) return gone_.push_back(found->first);
+  blocks_.erase(std::exchange(gone_[oldest_], found->first));
+  oldest_ = (oldest_ + 1) % kKept;
+}
+
+void HostGuard::Table::Lose(void* ptr, const std::string& label) noexcept {
+  const std::lock_guard lock(mutex_);
+  End(blocks_.find(static_cast<std::byte*>(ptr))->second, label);
+}
+
+void HostGuard::Table::End(Block& block, const std::string& label) noexcept {
+  Apply(block, 0, block.pages.size(), Access::kNone);
+  block.owner = nullptr;
+  try {
+    block.label = label;
+  } catch (const std::exception&) {  // a memory without a label then
+  }
+}
+
+/// The block that has the address, or the last one before it.
+HostGuard::Table::Blocks::iterator HostGuard::Table::Find(const void* address) noexcept {
+  const auto after = blocks_.upper_bound(static_cast<const std::byte*>(address));
+  return after == blocks_.begin() ? blocks_.end() : std::prev(after);
+}
+
+/// Halves the pages until those of a half are all alike.
+void HostGuard::Table::Refresh(const SyncedMemory& memory, Bytes bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (open_) return;
+  const std::size_t page = Pages::page();
+  Block& block = blocks_.find(static_cast<std::byte*>(memory.cpu_.ptr))->second;
+  const auto refresh = [&](const auto& again, std::size_t from, std::size_t to) -> void {
+    if (from >= to) return;
+    const Levels levels(memory, {from * page, to * page});
+    if (levels.least() == levels.most() || to - from == 1) return Apply(block, from, to, levels.most());
+    again(again, from, from + (to - from) / 2);
+    again(again, from + (to - from) / 2, to);
+  };
+  const std::size_t last = std::min(bytes.last, block.bytes);
+  if (bytes.first < last) refresh(refresh, bytes.first / page, (last + page - 1) / page);
+}
+
+void HostGuard::Table::Apply(Block& block, std::size_t from, std::size_t to, Access access) noexcept {
+  for (; from < to && block.pages[from] == access; ++from) {
+  }
+  for (; from < to && block.pages[to - 1] == access; --to) {
+  }
+  if (from == to || open_) return;
+  const std::size_t page = Pages::page();
+  if (!Pages::Open(block.begin + from * page, (to - from) * page, access)) return OpenAll();
+  std::fill(block.pages.begin() + static_cast<std::ptrdiff_t>(from),
+            block.pages.begin() + static_cast<std::ptrdiff_t>(to), access);
+}
+
+/// One mapping again, which needs no further ones.
+void HostGuard::Table::OpenAll() noexcept {
+  open_ = true;
+  static_cast<void>(Pages::Open(pages_.seen(), pages_.size(), Access::kReadWrite));
+  Log(LogLevel::kWarning,
+      "FERRY_GUARD: the system has no memory mappings left (vm.max_map_count); nothing is guarded any more");
+}
+
+}  // namespace detail
+}  // namespace ferry

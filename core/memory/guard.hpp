@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+
+#include "core/memory/arrival.hpp"
+#include "ferry/synced_memory.hpp"
+
+namespace ferry::detail {
+
+/// The host bytes of memories on pages of their own, which are within reach as far as the host's last access
+/// still holds. Decision 0054 says why so. Thread-safe; a memory's lock comes before the guard's.
+class HostGuard {
+ public:
+  static bool On() noexcept;
+  /// Host bytes for a memory, out of reach; null where it can't be guarded. They read as zeros.
+  static void* Make(const SyncedMemory& owner, std::size_t bytes) noexcept;
+  /// They stay out of reach.
+  static void GiveBack(const SyncedMemory& owner, void* ptr) noexcept;
+  /// The same where work may still use them: nobody gets them any more.
+  static void Lose(const SyncedMemory& owner, void* ptr) noexcept;
+  /// Where we and the devices find the byte at `ptr`, whoever may touch it.
+  static std::byte* Reach(const void* ptr) noexcept;
+  /// Puts the bytes of a locked memory within the host's reach, or out of it, as they are now.
+  static void Refresh(const SyncedMemory& memory, Bytes bytes) noexcept;
+
+ private:
+  class Table;
+  class Levels;
+};
+
+}  // namespace ferry::detail

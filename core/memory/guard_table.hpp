@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/device/fault.hpp"
+#include "core/device/pages.hpp"
+#include "core/memory/guard.hpp"
+
+namespace ferry::detail {
+
+/// All guarded blocks, and the words about those that were touched. Never destroyed.
+class HostGuard::Table final : public FaultReporter {
+ public:
+  static Table& instance();
+
+  void* Make(const SyncedMemory& owner, std::size_t bytes);
+  void GiveBack(void* ptr, const std::string& label) noexcept;
+  std::byte* Reach(const void* ptr) const noexcept { return pages_.Work(ptr); }
+  void Lose(void* ptr, const std::string& label) noexcept;
+  void Refresh(const SyncedMemory& memory, Bytes bytes) noexcept;
+
+  bool Owns(const void* address) const noexcept override { return pages_.Owns(address); }
+  bool Report(const void* address, FaultAccess access) noexcept override;
+
+ private:
+  using Access = Pages::Access;
+  struct Block {
+    const SyncedMemory* owner;  ///< null after it was given back
+    std::string label;          ///< then
+    std::byte* begin;
+    std::size_t bytes;
+    std::vector<Access> pages;  ///< within whose reach each one is
+
+    bool Allows(const void* address, FaultAccess access) const noexcept;
+  };
+  using Blocks = std::map<const std::byte*, Block>;
+
+  Table() : pages_("guarded host memory", kReserved) {}
+  std::byte* Room(std::size_t span);
+  void End(Block& block, const std::string& label) noexcept;
+  Blocks::iterator Find(const void* address) noexcept;
+  void Apply(Block& block, std::size_t from, std::size_t to, Access access) noexcept;
+  void OpenAll() noexcept;
+
+  static void Describe(FaultLine& line, const Block& block, const std::byte* at, FaultAccess access) noexcept;
+  static void DescribeState(FaultLine& line, const Block& block, std::size_t byte,
+                            FaultAccess access) noexcept;
+
+  static constexpr std::size_t kReserved = std::size_t{64} << 30;
+  static constexpr std::size_t kMost = 8192;  ///< live blocks: each needs two of the system's mappings
+  static constexpr std::size_t kKept = 4096;  ///< blocks that were given back
+  Pages pages_;
+  std::mutex mutex_;
+  Blocks blocks_;  ///< by address; live ones, and those in gone_
+  std::vector<const std::byte*> gone_;
+  std::size_t oldest_ = 0;  ///< in gone_, which is a ring once it is full
+  std::size_t live_ = 0;
+  std::byte* next_ = pages_.seen();  ///< where room is looked for
+  bool open_ = false;                ///< for good: nobody is guarded any more
+};
+
+}  // namespace ferry::detail

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace ferry {
+
+enum class PointerGuard : std::uint8_t { kOff, kOn };
+
+/// Whether host memory that is allocated from now on is guarded: a host pointer that was kept too long ends
+/// the program with words. FERRY_GUARD=1 guards from the first memory on. Returns what was so before. Any
+/// thread may call it.
+///
+/// Guarded bytes are out of reach while they are stale or on their way to the host, and may only be read
+/// while a device holds them, too, page by page: where two parts share a page, the one that may do more
+/// decides. A touch that breaks this says on stderr which memory and byte, what took the byte from the host
+/// and at which line, and which access would have been right; then it goes the usual way of a SIGSEGV, by way
+/// of the program's own handler if there is one. Bytes that were given back stay out of reach, as long as
+/// their addresses are not needed again.
+///
+/// Guarded memory is pageable, so that its copies take longer, and starts at a page. Not guarded are the
+/// memories of unified devices, bytes that the program gives (said once in the log), and what goes beyond
+/// 8192 blocks or 64 GiB at once. The operating system gets EFAULT for a pointer that is out of reach.
+PointerGuard SetPointerGuard(PointerGuard guard);
+
+}  // namespace ferry
