@@ -199,7 +199,7 @@ Waits SyncedMemory::Zero(Bytes bytes, Arrival& arrival, Dying& dying) const {
   } else {
     here.uses.Prepare(bytes, Access::kReadWrite, on, dying);
     here.uses.Note(bytes, Access::kReadWrite, on, dying);
-    on.device().Fill(here.At(bytes), std::byte{0}, CountOf(bytes), on.handle());
+    on.device().Fill(here.Reach(bytes), std::byte{0}, CountOf(bytes), on.handle());
   }
   ChangeHolders(bytes, [&](Spaces) { return Only(arrival.space); });
   arrival.zeroed += CountOf(bytes);

@@ -200,6 +200,18 @@ TEST_CASE("a unified device that comes to use the host's bytes may touch them") 
   CHECK(ended.errors.empty());
 }
 
+TEST_CASE("a unified device may be the first to use a memory's host bytes") {
+  const Ended ended = InChild([] {
+    SetPointerGuard(PointerGuard::kOn);
+    sim::Reset({.devices = 2, .unified_devices = 1});
+    const auto first = MakeDevice("sim:0"), unified = MakeDevice("sim:1");
+    const SyncedMemory memory(kPage, *first, "shared");
+    memory.gpu_data(Stream::Main(*unified));
+    Touch(memory.cpu_data());
+  });
+  CHECK(ended.signal == 0);
+}
+
 TEST_CASE("the guard is off unless asked for, and stays with the memories that it was made for") {
   const Ended ended = InChild([] {
     SyncedMemory memory(kPage, GetDevice("sim"));
