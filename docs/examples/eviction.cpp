@@ -55,6 +55,7 @@ class LeastRecentlyUsed {
 };
 
 void Run() {
+  const ferry::TransferGuard meant(ferry::TransferPolicy::kAllow);  // what does not fit comes and goes
   ferry::sim::Reset({.memory = kDeviceMemory});
   ferry::Device& device = ferry::GetDevice("sim");
   const ferry::Place gpu(device);

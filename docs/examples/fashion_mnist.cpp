@@ -80,6 +80,7 @@ double Accuracy(const Dataset& data, std::int64_t size, Batch& batch, SoftmaxReg
 
 /// Throws ferry::Error if what is read back is not what was saved.
 void SaveAndReadBack(const ferry::Blob<float>& weights, const std::string& path) {
+  const ferry::TransferGuard meant(ferry::TransferPolicy::kAllow);  // the weights come home
   ferry::BlobProto proto;
   weights.ToProto(&proto);
   ferry::WriteBlobProto(path, proto);

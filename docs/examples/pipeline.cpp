@@ -75,6 +75,7 @@ void Run() {
   ferry::Array<float> x(std::vector<float>(kElements, 1), device, "x");
 
   for (std::int64_t i = 0; i < kSlices; ++i) {
+    const ferry::TransferGuard meant(ferry::TransferPolicy::kAllow);  // each slice goes up and comes back
     const ferry::Place& place = streams[i % 3];
     auto slice = x.Slice(i * kSlice, kSlice);
     ferry::ParallelFor(

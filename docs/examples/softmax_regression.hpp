@@ -48,6 +48,11 @@ class SoftmaxRegression {
     const std::int64_t images = inputs.shape(0);
     const std::int64_t classes = weights_.shape(1);
     scores_.Reshape({images, classes});
+    {
+      const ferry::TransferGuard meant(ferry::TransferPolicy::kAllow);  // a batch comes from the host
+      static_cast<void>(place_.Read(inputs));
+      static_cast<void>(place_.Read(labels));
+    }
     ferry::Gemm(place_, kNo, kNo, images, classes, inputs.shape(1), 1, inputs, weights_, 0, scores_);
     ferry::ParallelFor(place_, images, Read(scores_), Read(labels), Overwrite(Diff(scores_)),
                        ReadWrite(losses_), ReadWrite(hits_), Judge{classes});

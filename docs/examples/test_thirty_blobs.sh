@@ -29,10 +29,11 @@ rm -r "${json%/*}"
 
 # What is said wrongly is one warning, and the program goes on unchanged.
 plain=$("$program" 2>&1)
-for wrong in FERRY_LEDGER=/nowhere/at/all FERRY_TRANSFERS=perhaps; do
+for wrong in FERRY_LEDGER=/nowhere/at/all FERRY_GUARD=yes FERRY_TRANSFERS=perhaps; do
   said=$(env "$wrong" "$program" 2>&1)
   has "${wrong%%=*}" "$said"
   [ "$(echo "$said" | grep -c warning)" = 1 ]
   has "$plain" "$(echo "$said" | grep -v warning)"
 done
+[ "$(FERRY_GUARD=1 "$program" 2>&1)" = "$plain" ]
 if [ -e /dev/full ]; then has "/dev/full cannot be written" "$(FERRY_LEDGER=/dev/full "$program" 2>&1)"; fi
