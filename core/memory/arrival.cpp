@@ -179,7 +179,9 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   }
   ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });
   arrival.copied += CountOf(bytes);
-  if (record) detail::Tell(*record);
+  if (!record) return std::nullopt;
+  detail::Tell(*record);
+  if (arrival.prefetch && arrival.only_of == 0) detail::Records::NotePrefetch(*record, dst);
   return std::nullopt;
 }
 

@@ -7,6 +7,8 @@
 
 #include "core/memory/arrival.hpp"
 #include "core/memory/guard.hpp"
+#include "core/memory/records.hpp"
+#include "core/memory/writers.hpp"
 
 namespace ferry {
 
@@ -45,6 +47,7 @@ void* SyncedMemory::InPlace(Access access, const Stream* on, Bytes bytes) const 
   const Buffer& host = BufferOf(kHost);
   if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
   if (cpu_.guarded) detail::HostGuard::Refresh(*this, bytes);
+  if (writers_ != nullptr) detail::Records::NoteUse(*this, bytes, here);
   Publish(bytes, access, *space, on);
   return here.At(bytes);
 }

@@ -125,6 +125,7 @@ void Tell(const AccessRecord& access) noexcept {
     }
   TellAll(access);
 }
+void Tell(const UnreadRecord& unread) noexcept { TellAll(unread); }
 void Tell(const WaitRecord& wait) noexcept { TellAll(wait); }
 void Tell(const LifeRecord& life) noexcept { TellAll(life); }
 

@@ -11,6 +11,7 @@ namespace ferry::detail {
 void TellBefore(const CopyRecord& copy);
 void Tell(const CopyRecord& copy) noexcept;
 void Tell(const AccessRecord& access) noexcept;
+void Tell(const UnreadRecord& unread) noexcept;
 void Tell(const WaitRecord& wait) noexcept;
 void Tell(const LifeRecord& life) noexcept;
 

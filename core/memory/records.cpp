@@ -35,6 +35,11 @@ void Records::Tell(const Arrival& arrival) noexcept {
   const Action action = arrival.copied != 0   ? Action::kCopy
                         : arrival.zeroed != 0 ? Action::kZero
                                               : Action::kNone;
+  if (!arrival.prefetch) {
+    const Buffer& here = arrival.memory->BufferOf(arrival.space);
+    NoteUse(*arrival.memory, arrival.bytes, here);
+    if (arrival.access != Access::kRead) NoteLoss(*arrival.memory, arrival.bytes, &here);
+  }
   if (arrival.access != Access::kRead) NoteWriter(arrival);
   if (arrival.in_place || (arrival.prefetch && action == Action::kNone)) return;
   const SyncedMemory& memory = *arrival.memory;
@@ -53,6 +58,43 @@ void Records::Tell(const Arrival& arrival) noexcept {
                    .written = arrival.written,
                    .waited_ns = arrival.waited.count(),
                    .bytes_on_host = arrival.space == kHost && !arrival.prefetch ? arrival.ptr : nullptr});
+}
+
+void Records::NotePrefetch(const CopyRecord& copy, const Buffer& to) noexcept try {
+  const SyncedMemory& memory = *copy.memory;
+  if (memory.writers_ == nullptr) memory.writers_ = std::make_unique<Writers>();
+  auto& prefetched = memory.writers_->prefetched;
+  if (prefetched.size() == Writers::kMost) return;
+  const Bytes bytes = *Within(memory.size_, copy.range);
+  prefetched.push_back({copy, &to, bytes});
+  prefetched.back().copy.on = nullptr;
+  prefetched.back().copy.source = nullptr;
+} catch (const std::bad_alloc&) {  // nobody will know
+}
+
+void Records::NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept {
+  if (memory.writers_ == nullptr) return;
+  std::erase_if(memory.writers_->prefetched, [&](const Prefetched& one) {
+    return one.to == &here && one.bytes.first < bytes.last && bytes.first < one.bytes.last;
+  });
+}
+
+template <class Loses>
+void Records::EndPrefetches(const SyncedMemory& memory, Loses loses) noexcept {
+  if (memory.writers_ == nullptr) return;
+  std::erase_if(memory.writers_->prefetched, [&](const Prefetched& one) {
+    if (!loses(one)) return false;
+    detail::Tell(UnreadRecord{&one.copy});
+    return true;
+  });
+}
+void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes, End except) noexcept {
+  EndPrefetches(memory, [&](const Prefetched& one) {
+    return one.to != except && bytes.first <= one.bytes.first && one.bytes.last <= bytes.last;
+  });
+}
+void Records::NoteLossIn(const SyncedMemory& memory, const Buffer& buffer) noexcept {
+  EndPrefetches(memory, [&](const Prefetched& one) { return one.to == &buffer; });
 }
 
 void Records::TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept {

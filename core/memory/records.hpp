@@ -19,6 +19,15 @@ class Records {
   static CopyRecord OfCopy(Arrival& arrival, Bytes bytes, End from, End to, const Stream& on);
   /// The access was made.
   static void Tell(const Arrival& arrival) noexcept;
+  /// The copy was queued on behalf of a Prefetch.
+  static void NotePrefetch(const CopyRecord& copy, const Buffer& to) noexcept;
+  /// The bytes are accessed in a buffer.
+  static void NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept;
+  /// Bytes are not current any more, in all buffers except one, if there is one. Tells of what was prefetched
+  /// in vain.
+  static void NoteLoss(const SyncedMemory& memory, Bytes bytes, End except) noexcept;
+  /// The same in one buffer.
+  static void NoteLossIn(const SyncedMemory& memory, const Buffer& buffer) noexcept;
   /// The host waited for what the access needs.
   static void TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept;
   static void TellLife(const SyncedMemory& memory, bool begins, std::optional<Site> site) noexcept;
@@ -29,6 +38,8 @@ class Records {
  private:
   static std::optional<Write> WriterOf(const SyncedMemory& memory, Bytes bytes) noexcept;
   static void NoteWriter(const Arrival& arrival) noexcept;
+  template <class Loses>
+  static void EndPrefetches(const SyncedMemory& memory, Loses loses) noexcept;
 };
 
 }  // namespace ferry::detail

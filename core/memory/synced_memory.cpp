@@ -55,7 +55,10 @@ SyncedMemory::~SyncedMemory() {
   } else if (cpu_.guarded) {
     detail::HostGuard::Lose(*this, cpu_.ptr);
   }
-  if (detail::Watched()) detail::Records::TellLife(*this, false, std::nullopt);
+  if (detail::Watched()) {
+    detail::Records::NoteLoss(*this, {}, nullptr);
+    detail::Records::TellLife(*this, false, std::nullopt);
+  }
   if (label_ != nullptr) Dependents::Of(gpu_.serial).Remove(*label_);
   for (const auto& other : others_) Dependents::Of(other->serial).Remove(Dependent::kMemory);
   Dependents::Of(gpu_.serial).Remove(Dependent::kMemory);
@@ -195,6 +198,7 @@ void SyncedMemory::ReleaseSpace(unsigned space, const Site& site) {
   EndUses(here);
   ForgetReady();
   if (space == kHost) cpu_ready_ = nullptr;
+  if (detail::Watched()) detail::Records::NoteLossIn(*this, here);
   GiveBack(here, &site);
   ChangeHolders({}, [gone = home.only_of](Spaces holders) { return holders & ~gone; });
   if (cpu_.guarded) detail::HostGuard::Refresh(*this, {});

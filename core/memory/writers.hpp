@@ -3,15 +3,29 @@
 
 #include <new>
 #include <optional>
+#include <vector>
 
 #include "core/memory/runs.hpp"
 #include "ferry/observer.hpp"
 
 namespace ferry::detail {
 
+struct Buffer;
+
+/// A copy by a Prefetch that nobody has used yet.
+struct Prefetched {
+  CopyRecord copy;
+  const Buffer* to;
+  Bytes bytes;
+};
+
 /// The last write to each byte of a memory, as far as it was watched.
 class Writers {
  public:
+  /// Beyond so many, it is not known of new ones whether they are used.
+  static constexpr std::size_t kMost = 64;
+  std::vector<Prefetched> prefetched{};
+
   /// Where there is no room to tell them apart, none is known.
   void Note(Bytes bytes, const Write& write) noexcept try {
     writes_.Isolate(bytes);

@@ -91,18 +91,27 @@ Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
   return known;
 }
 
+LedgerEntry& Ledger::Book::EntryOf(const CopyRecord& copy, std::size_t label) {
+  return EntryOf({.kind = LedgerKind::kCopy,
+                  .access = copy.access,
+                  .prefetch = copy.prefetch,
+                  .pageable = copy.pageable,
+                  .from = copy.from,
+                  .to = copy.to,
+                  .written = copy.written,
+                  .asked = copy.site,
+                  .label = label});
+}
+
+void Ledger::Book::On(const UnreadRecord& unread) {
+  const std::lock_guard lock(mutex_);
+  ++EntryOf(*unread.copy, MemoryOf(*unread.copy->memory).label).unread;
+}
+
 void Ledger::Book::On(const CopyRecord& copy) {
   const std::lock_guard lock(mutex_);
   const Memory& memory = MemoryOf(*copy.memory);
-  LedgerEntry& entry = EntryOf({.kind = LedgerKind::kCopy,
-                                .access = copy.access,
-                                .prefetch = copy.prefetch,
-                                .pageable = copy.pageable,
-                                .from = copy.from,
-                                .to = copy.to,
-                                .written = copy.written,
-                                .asked = copy.site,
-                                .label = memory.label});
+  LedgerEntry& entry = EntryOf(copy, memory.label);
   ++entry.count;
   entry.bytes += copy.range.bytes;
   const bool lent = copy.source != nullptr && memory.lent.bytes != 0 &&
@@ -191,6 +200,7 @@ std::vector<LedgerEntry> Ledger::Book::Entries() const {
     if (fresh) return;
     LedgerEntry& sum = found->second;
     sum.count += entry.count, sum.bytes += entry.bytes, sum.unwritten += entry.unwritten;
+    sum.unread += entry.unread;
     sum.in_time += entry.in_time, sum.waited_ns += entry.waited_ns;
   };
   {

@@ -21,6 +21,7 @@ class Ledger::Book : public Observer {
   using Observer::On;
   void On(const CopyRecord& copy) override;
   void On(const AccessRecord& access) override;
+  void On(const UnreadRecord& unread) override;
   void On(const WaitRecord& wait) override;
   void On(const LifeRecord& life) override;
 
@@ -54,6 +55,7 @@ class Ledger::Book : public Observer {
   };
 
   LedgerEntry& EntryOf(const Key& key);
+  LedgerEntry& EntryOf(const CopyRecord& copy, std::size_t label);
   Memory& MemoryOf(const SyncedMemory& memory);
 
   static constexpr std::size_t kMost = 4096;

@@ -58,6 +58,14 @@ void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
       "driver's; bytes that Ferry allocates on the host are pinned");
 }
 
+void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
+  if (entry.unread == 0 || !entry.asked) return;
+  advice.push_back(
+      Quoted(entry.label) + " copied to " + entry.to + " by the Prefetch in " + NameOf(*entry.asked) +
+      " was overwritten elsewhere, or given back, before anybody used it there, " + Times(entry.unread) +
+      " of " + std::to_string(entry.count) + "; without that Prefetch nothing is lost");
+}
+
 void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.in_time == 0 || !entry.written || !entry.asked) return;
   advice.push_back("the host waited " + Times(entry.count) + ", " + InMicroseconds(entry.waited_ns) +
@@ -116,7 +124,7 @@ std::string Json(const LedgerEntry& entry) {
     text += std::string(", \"") + name + R"(": )" + std::to_string(value);
   };
   add("count", entry.count), add("bytes", entry.bytes), add("unwritten", entry.unwritten),
-      add("in_time", entry.in_time);
+      add("unread", entry.unread), add("in_time", entry.in_time);
   add("waited_ns", static_cast<std::uint64_t>(entry.waited_ns));
   return text + (entry.prefetch ? ", \"prefetch\": true" : "") +
          (entry.pageable ? ", \"pageable\": true}" : "}");
@@ -147,6 +155,7 @@ std::vector<std::string> AdviceOn(const std::vector<LedgerEntry>& entries) {
     AddUnwritten(entry, advice);
     AddPingPong(entry, entries, advice);
     AddPageable(entry, advice);
+    AddUnread(entry, advice);
     AddWaits(entry, advice);
   }
   return advice;

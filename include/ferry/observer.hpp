@@ -58,6 +58,12 @@ struct CopyRecord {
   std::optional<Write> written;  ///< what made it necessary, if it was seen
 };
 
+/// Bytes that a Prefetch copied, and that were overwritten elsewhere, or given back, before anybody accessed
+/// one of them where they were copied to.
+struct UnreadRecord {
+  const CopyRecord* copy;  ///< the copy in vain; its stream and its source may be gone, and are null
+};
+
 /// The host waited for work on devices.
 struct WaitRecord {
   const SyncedMemory* memory;    ///< as above
@@ -92,6 +98,7 @@ class Observer {
   /// The copy was queued.
   virtual void On(const CopyRecord& /*copy*/) {}
   virtual void On(const AccessRecord& /*access*/) {}  ///< it was made
+  virtual void On(const UnreadRecord& /*unread*/) {}  ///< it is certain
   virtual void On(const WaitRecord& /*wait*/) {}      ///< it is over
   virtual void On(const LifeRecord& /*life*/) {}      ///< it has begun, or ends
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
@@ -58,6 +59,71 @@ TEST_CASE("A ledger sums copies by memory and pair of sites, those with the most
   CHECK(copies[1].to == "sim:0");
   CHECK(std::string(copies[1].written->site.function()) == "Norm");
   CHECK(std::string(copies[1].asked->function()) == "Step");
+}
+
+void Fetch(const SyncedMemory& memory, Side side) { memory.Prefetch(side, Stream::Main(memory.device())); }
+
+/// Of the copies by Prefetch, how many were made in vain, after `deed`.
+template <class Deed>
+std::uint64_t UnreadAfter(Deed deed) {
+  LedgerFixture f;
+  const Ledger ledger;
+  {
+    SyncedMemory memory(40, *f.device, "x");
+    memory.overwrite_cpu_data();
+    Fetch(memory, Side::kGpu);
+    deed(memory);
+  }
+  std::uint64_t unread = 0;
+  for (const LedgerEntry& entry : ledger.Entries()) unread += entry.unread;
+  return unread;
+}
+
+TEST_CASE("A Prefetch whose bytes nobody used before they were stale or gone was in vain") {
+  CHECK(UnreadAfter([](SyncedMemory&) {}) == 1);
+  CHECK(UnreadAfter([](SyncedMemory& x) { x.mutable_cpu_data(); }) == 1);
+  CHECK(UnreadAfter([](SyncedMemory& x) { x.Release(Side::kGpu); }) == 1);
+  CHECK(UnreadAfter([](SyncedMemory& x) {
+          std::array<char, 40> bytes{};
+          x.set_cpu_data(bytes.data());
+          x.cpu_data();
+        }) == 1);
+  CHECK(UnreadAfter([](SyncedMemory& x) {
+          x.overwrite_gpu_data();
+          Fetch(x, Side::kCpu);
+          x.mutable_gpu_data();
+        }) == 1);
+}
+
+TEST_CASE("A Prefetch whose bytes somebody used was not in vain, in place, in part or by another stream") {
+  CHECK(UnreadAfter([](SyncedMemory& x) { x.gpu_data(), x.mutable_cpu_data(); }) == 0);
+  CHECK(UnreadAfter([](SyncedMemory& x) { x.mutable_gpu_data(), x.mutable_cpu_data(); }) == 0);
+  CHECK(UnreadAfter([](SyncedMemory& x) {
+          const Stream on(x.device());
+          x.gpu_data({39, 1}, on);
+          x.mutable_cpu_data();
+        }) == 0);
+  CHECK(UnreadAfter([](SyncedMemory& x) {
+          x.mutable_gpu_data();
+          Fetch(x, Side::kCpu);
+          x.cpu_data();
+          x.mutable_gpu_data();
+        }) == 0);
+}
+
+TEST_CASE("The advice on a Prefetch in vain names its line and how often it was") {
+  LedgerFixture f;
+  const Ledger ledger;
+  SyncedMemory memory(40, *f.device, "x");
+  for (int i = 0; i < 3; ++i) {
+    memory.overwrite_cpu_data();
+    Fetch(memory, Side::kGpu);
+    if (i == 0) memory.gpu_data();
+  }
+  CHECK_THAT(Joined(ledger.Advice()),
+             ContainsSubstring("\"x\" copied to sim:0 by the Prefetch in Fetch (ledger_test.cpp:") &&
+                 ContainsSubstring("before anybody used it there, once of 3"));
+  CHECK_THAT(ledger.Json(), ContainsSubstring("\"unread\": 1"));
 }
 
 TEST_CASE("A ledger counts fills, allocations, evictions and waits") {
