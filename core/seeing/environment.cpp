@@ -8,8 +8,10 @@
 
 #include "core/memory/observers.hpp"
 #include "core/seeing/transfer_guard.hpp"
+#include "ferry/error.hpp"
 #include "ferry/ledger.hpp"
 #include "ferry/log.hpp"
+#include "ferry/trace.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -58,6 +60,16 @@ void KeepLedger(std::string_view wanted) {
   std::atexit(PrintLedger);
 }
 
+/// FERRY_TRACE=file
+void KeepTrace(const std::string& wanted) try {
+  if (wanted == "0") return;
+  static const Trace* trace = nullptr;
+  trace = new Trace(wanted);
+  std::atexit([] { delete trace; });
+} catch (const Error& error) {
+  Log(LogLevel::kWarning, std::string("FERRY_TRACE: ") + error.what());
+}
+
 void GuardTransfers(const std::string& wanted) {
   if (wanted == "allow") return;
   if (wanted != "log" && wanted != "throw") {
@@ -74,6 +86,7 @@ void GuardTransfers(const std::string& wanted) {
 void WatchForEnvironment() {
   if (const std::string wanted = Environment("FERRY_TRANSFERS"); !wanted.empty()) GuardTransfers(wanted);
   if (const std::string wanted = Environment("FERRY_LEDGER"); !wanted.empty()) KeepLedger(wanted);
+  if (const std::string wanted = Environment("FERRY_TRACE"); !wanted.empty()) KeepTrace(wanted);
 }
 
 }  // namespace ferry::detail
