@@ -2,8 +2,8 @@
 #include "tools/report/json.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 namespace ferry::report {
 namespace {
@@ -181,9 +181,9 @@ Json ArrayReader::Number() {
     if (Peek() == '-' || Peek() == '+') number.text += static_cast<char>(Take());
     digits();
   }
-  if (Peek() == kEnd) throw Truncated();  // more digits may have followed
-  std::from_chars(number.text.data(), number.text.data() + number.text.size(), number.number);
-  if (!std::isfinite(number.number)) Refuse("a number is too large");
+  if (Peek() == kEnd) throw Truncated();                      // more digits may have followed
+  number.number = std::strtod(number.text.c_str(), nullptr);  // the program leaves the locale "C" as it is
+  if (!std::isfinite(number.number)) Refuse("a number is out of range");
   return number;
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstdio>
 #include <utility>
 
 #include "tools/report/json.hpp"
@@ -42,9 +42,8 @@ class Writer {
   Writer& Add(double number) {
     Comma();
     std::array<char, 40> digits{};
-    const auto end =
-        std::to_chars(digits.data(), digits.data() + digits.size(), number, std::chars_format::fixed, 3).ptr;
-    std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
+    const int length = std::snprintf(digits.data(), digits.size(), "%.3f", number);
+    std::string_view text(digits.data(), static_cast<std::size_t>(length));
     while (text.back() == '0') text.remove_suffix(1);
     if (text.back() == '.') text.remove_suffix(1);
     text_ += text;

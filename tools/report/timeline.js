@@ -68,7 +68,8 @@ function drawFlows(pen) {
 function drawAxis(pen) {
   pen.fillStyle = colour("faint");
   pen.strokeStyle = colour("line");
-  const step = 10 ** Math.ceil(Math.log10(view.length / 8));
+  const power = 10 ** Math.floor(Math.log10(view.length / 8));
+  const step = power * [1, 2, 5, 10].find((times) => times * power * 8 >= view.length);
   for (let at = Math.ceil(view.begin / step) * step; at <= view.begin + view.length; at += step) {
     const x = xOf(at);
     pen.beginPath();
