@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/seeing/words.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string_view>
@@ -31,8 +32,16 @@ std::size_t LengthOfCharacter(std::string_view text) noexcept {
 }  // namespace
 
 void AppendJson(std::string& json, std::string_view text) {
+  const auto plain = [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80 && c != '"' &&
+           c != '\\';
+  };
   json += '"';
   while (!text.empty()) {
+    const auto odd = std::find_if_not(text.begin(), text.end(), plain);
+    json.append(text.begin(), odd);
+    text.remove_prefix(static_cast<std::size_t>(odd - text.begin()));
+    if (text.empty()) break;
     const char c = text.front();
     const std::size_t length = LengthOfCharacter(text);
     if (length == 0) {
@@ -42,10 +51,10 @@ void AppendJson(std::string& json, std::string_view text) {
       std::snprintf(escaped.data(), escaped.size(), "\\u%04x", static_cast<unsigned>(c));
       json += escaped.data();
     } else {
-      if (c == '"' || c == '\\') json += '\\';
+      if (length == 1) json += '\\';
       json += text.substr(0, length);
     }
-    text.remove_prefix(length == 0 ? 1 : length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   json += '"';
 }
