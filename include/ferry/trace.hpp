@@ -10,7 +10,7 @@ namespace ferry {
 
 /// While it lives, it writes what happens to a file in Chrome's trace format, for Perfetto
 /// (https://ui.perfetto.dev) and for ferry-report: a process for the host and for each device, with a track
-/// for each thread and for each stream. FERRY_TRACE=<file> in the environment does the same for a whole
+/// for each thread and for each stream. FERRY_TRACE=file in the environment does the same for a whole
 /// program.
 ///
 /// All times are the host's, in microseconds since the trace began. A slice of a stream begins when the host
