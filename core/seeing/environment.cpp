@@ -63,6 +63,7 @@ void KeepLedger(std::string_view wanted) {
 /// FERRY_TRACE=file
 void KeepTrace(const std::string& wanted) try {
   if (wanted == "0") return;
+  if (wanted == "1") return Log(LogLevel::kWarning, "FERRY_TRACE=1 is not a file; say trace.json");
   static const Trace* trace = nullptr;
   trace = new Trace(wanted);
   std::atexit([] { delete trace; });

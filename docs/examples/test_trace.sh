@@ -10,7 +10,7 @@ line() {
   grep -n "$1" "${0%/*}/thirty_blobs.cpp" | head -n 1 | cut -d: -f1
 }
 has() { # has <text> <where it must be>
-  case $2 in *"$1"*) ;; *) echo "no \"$1\" in: $2" >&2 && exit 1 ;; esac
+  case $2 in *"$1"*) ;; *) printf 'no "%s" in: %.2000s\n' "$1" "$2" >&2 && exit 1 ;; esac
 }
 norm="Norm (thirty_blobs.cpp:$(line mutable_cpu_data))" step="Step (thirty_blobs.cpp:$(line ferry::Asum))"
 
@@ -43,6 +43,17 @@ if [ -n "$browser" ]; then
   check dark "$(draw 'trace.html#dark')"
   check light "$(draw 'trace.html#light' --blink-settings=preferredColorScheme=0)"
 
+  # Keys move, zoom and select, and the button changes the colours.
+  keys='for (const key of ["ArrowUp", "ArrowRight", "n", "n", "p", "+", "ArrowLeft", "ArrowDown"])
+    canvas.dispatchEvent(new KeyboardEvent("keydown", { key }));
+  document.body.dataset.zoomed = view.length < whole; find("theme").click(); find("theme").click();'
+  sed '/<\/body>/d' "$dir/trace.html" >"$dir/keys.html"
+  echo "<script>$keys</script></body></html>" >>"$dir/keys.html"
+  keys=$(draw keys.html)
+  check dark "$keys"
+  has '<dt>operands</dt><dd>overwrite "weight0"</dd>' "$keys"
+  has 'data-zoomed="true"' "$keys"
+
   # What dies is drawn as far as it goes, and says so; what a label says is no tag.
   head -c 60000 "$dir/trace.json" | sed 's,weight3,</script><b id=evil>,g' >"$dir/short.json"
   "$report" "$dir/short.json" 2>/dev/null
@@ -68,7 +79,9 @@ for wrong in /nowhere/at/all "$dir" /dev/full; do
   has "$(cat "$dir/said")" "$(echo "$said" | grep -v warning)"
 done
 
-# Who dies leaves a trace that can be read, with a warning.
-(FERRY_TRACE=$dir/died.json "$program" >/dev/null)
-head -c 20000 "$dir/died.json" >"$dir/short.json"
-has "ends too early" "$("$report" "$dir/short.json" 2>&1)"
+has "FERRY_TRACE=1 is not a file" "$(FERRY_TRACE=1 "$program" 2>&1)"
+
+# Of a program that died, what has been written can be read.
+head -c 20000 "$dir/trace.json" >"$dir/short.json"
+has "short.json ends too early" "$("$report" "$dir/short.json" 2>&1)"
+has '"weight7"' "$(cat "$dir/short.html")"

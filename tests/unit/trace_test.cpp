@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "tools/report/trace.hpp"
+
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -255,6 +260,44 @@ TEST_CASE("A disk that gets full is one warning, and the program goes on") {
   }
   REQUIRE(warnings.lines.size() == 1);
   CHECK_THAT(warnings.lines[0], ContainsSubstring("/dev/full") && ContainsSubstring("No space left"));
+}
+
+/// No file of the process may grow beyond so many bytes while it lives.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit less{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &less);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+TEST_CASE("Where the disk gets full in the middle, what has been written can be read") {
+  TraceFixture f;
+  const Warnings warnings;
+  Blob<float> blob({100}, *f.device);
+  {
+    const FullDisk full(150'000);
+    for (int i = 0; i < 1000; ++i) WriteIt(blob), ReadItThere(blob);
+    f.trace.reset();
+  }
+  REQUIRE(warnings.lines.size() == 1);
+  CHECK_THAT(warnings.lines[0], ContainsSubstring(f.file + " cannot be written: File too large"));
+  CHECK(std::filesystem::file_size(f.file) == 150'000);
+  std::ifstream in(f.file, std::ios::binary);
+  const report::Trace read = report::ReadTrace(in);
+  CHECK(read.truncated);
+  CHECK(read.pairs.size() == 1);
 }
 
 }  // namespace
