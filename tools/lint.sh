@@ -48,7 +48,7 @@ upward() {
 include      | (core|backends)/
 backends     | core/|ferry/(synced_memory|shape|blob|proto)\.
 core/device  | backends/|core/(memory|kernels|blob|proto)/|ferry/(detail/)?(synced_memory|kernels|kokkos|shape|blob|proto)[._/]
-core/memory  | backends/|core/(seeing|kernels|blob|proto)/|ferry/(ledger|transfer_guard|(detail/)?(kernels|kokkos|shape|blob|proto))[._/]
+core/memory  | backends/|core/(seeing|kernels|blob|proto)/|ferry/(ledger|trace|transfer_guard|(detail/)?(kernels|kokkos|shape|blob|proto))[._/]
 core/seeing  | backends/|core/(kernels|blob|proto)/|ferry/(detail/)?(kernels|kokkos|shape|blob|proto)[._/]
 core/kernels | core/(blob|proto)/|ferry/(shape|blob|proto)\.
 core/blob    | backends/|core/proto/|ferry/proto\.

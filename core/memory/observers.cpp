@@ -128,6 +128,7 @@ void Tell(const AccessRecord& access) noexcept {
 void Tell(const UnreadRecord& unread) noexcept { TellAll(unread); }
 void Tell(const WaitRecord& wait) noexcept { TellAll(wait); }
 void Tell(const LifeRecord& life) noexcept { TellAll(life); }
+void Tell(const CallRecord& call) noexcept { TellAll(call); }
 
 }  // namespace detail
 }  // namespace ferry

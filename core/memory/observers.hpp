@@ -14,6 +14,7 @@ void Tell(const AccessRecord& access) noexcept;
 void Tell(const UnreadRecord& unread) noexcept;
 void Tell(const WaitRecord& wait) noexcept;
 void Tell(const LifeRecord& life) noexcept;
+void Tell(const CallRecord& call) noexcept;
 
 /// Attaches the observers that environment variables ask for. Throws std::bad_alloc.
 void WatchForEnvironment();

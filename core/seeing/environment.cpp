@@ -8,9 +8,11 @@
 
 #include "core/memory/observers.hpp"
 #include "core/seeing/transfer_guard.hpp"
+#include "ferry/error.hpp"
 #include "ferry/ledger.hpp"
 #include "ferry/log.hpp"
 #include "ferry/pointer_guard.hpp"
+#include "ferry/trace.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -59,6 +61,17 @@ void KeepLedger(std::string_view wanted) {
   std::atexit(PrintLedger);
 }
 
+/// FERRY_TRACE=file
+void KeepTrace(const std::string& wanted) try {
+  if (wanted == "0") return;
+  if (wanted == "1") return Log(LogLevel::kWarning, "FERRY_TRACE=1 is not a file; say trace.json");
+  static const Trace* trace = nullptr;
+  trace = new Trace(wanted);
+  std::atexit([] { delete trace; });
+} catch (const Error& error) {
+  Log(LogLevel::kWarning, std::string("FERRY_TRACE: ") + error.what());
+}
+
 void GuardTransfers(const std::string& wanted) {
   if (wanted == "allow") return;
   if (wanted != "log" && wanted != "throw") {
@@ -82,6 +95,7 @@ void WatchForEnvironment() {
   if (const std::string wanted = Environment("FERRY_GUARD"); !wanted.empty()) GuardPointers(wanted);
   if (const std::string wanted = Environment("FERRY_TRANSFERS"); !wanted.empty()) GuardTransfers(wanted);
   if (const std::string wanted = Environment("FERRY_LEDGER"); !wanted.empty()) KeepLedger(wanted);
+  if (const std::string wanted = Environment("FERRY_TRACE"); !wanted.empty()) KeepTrace(wanted);
 }
 
 }  // namespace ferry::detail

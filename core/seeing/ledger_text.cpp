@@ -93,18 +93,9 @@ void AddPingPong(const LedgerEntry& there, const std::vector<LedgerEntry>& entri
 }
 
 std::string Json(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) {
-      quoted += c;
-      continue;
-    }
-    std::array<char, 8> escaped{};
-    std::snprintf(escaped.data(), escaped.size(), "\\u%04x", static_cast<unsigned>(c));
-    quoted += escaped.data();
-  }
-  return quoted + '"';
+  std::string quoted;
+  AppendJson(quoted, text);
+  return quoted;
 }
 std::string Json(const Site& site) {
   return R"({"file": )" + Json(std::string(site.file())) + R"(, "line": )" + std::to_string(site.line()) +

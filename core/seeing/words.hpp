@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "ferry/device.hpp"
 #include "ferry/observer.hpp"
@@ -20,5 +21,7 @@ std::string NameOf(const SyncedMemory& memory);
 std::string BytesInWords(std::uint64_t bytes);
 /// What a caller said: "mutable", "overwrite" or "read", by the accessors' names.
 const char* AskedAs(Access access) noexcept;
+/// Appends it as JSON's "...". What is not UTF-8 becomes U+FFFD.
+void AppendJson(std::string& json, std::string_view text);
 
 }  // namespace ferry::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Thirty weights on a simulated GPU, and one line of thirty that asks for more than it needs. Run it with
 //   FERRY_LEDGER=verify     to see which line has bytes copied that nobody changed
+//   FERRY_TRACE=t.json      to see when, in Perfetto or on the page that ferry-report makes of t.json
 //   FERRY_TRANSFERS=throw   to stop at the first copy that nobody has allowed
 #include <cmath>
 #include <cstdio>

@@ -25,4 +25,5 @@
 #include "ferry/statistics_device.hpp"
 #include "ferry/stream.hpp"
 #include "ferry/synced_memory.hpp"
+#include "ferry/trace.hpp"
 #include "ferry/transfer_guard.hpp"

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "ferry/byte_range.hpp"
 #include "ferry/coherence.hpp"
@@ -87,9 +88,23 @@ struct LifeRecord {
   std::optional<Site> site;    ///< of the constructor, of the access that needs the block, or of the Release
 };
 
-/// Is told what happens. All calls are made under the lock of the memory, from any thread, several at once:
-/// an observer locks what it keeps, accesses no memory, and attaches and detaches nobody. One whose On…
-/// throws is detached, with a warning in the log.
+/// A call of typed operands is over: on a stream its work has been queued, on the CPU it has been done. Only
+/// what Ferry runs itself is told: kernels, loops and launches, not work that a program queues by a pointer.
+struct CallRecord {
+  struct Operand {
+    const SyncedMemory* memory;  ///< as above
+    ByteRange range;             ///< of the memory
+    Access access;               ///< what the call does with it
+  };
+  const Stream* on;                   ///< of the work; null for the CPU
+  std::span<const Operand> operands;  ///< those that have bytes
+  Site site;                          ///< of the call
+  std::int64_t took_ns;  ///< since all operands were taken, on the calling thread, in nanoseconds
+};
+
+/// Is told what happens. All calls are made from any thread, several at once, and all but those of calls
+/// under the lock of the memory: an observer locks what it keeps, accesses no memory, and attaches and
+/// detaches nobody. One whose On… throws is detached, with a warning in the log.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -101,6 +116,7 @@ class Observer {
   virtual void On(const UnreadRecord& /*unread*/) {}  ///< it is certain
   virtual void On(const WaitRecord& /*wait*/) {}      ///< it is over
   virtual void On(const LifeRecord& /*life*/) {}      ///< it has begun, or ends
+  virtual void On(const CallRecord& /*call*/) {}      ///< it is over
 
  protected:
   Observer() = default;

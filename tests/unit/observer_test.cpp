@@ -24,12 +24,18 @@ struct Notes : Observer {
   void On(const AccessRecord& access) override { accesses.push_back(access); }
   void On(const WaitRecord& wait) override { waits.push_back(wait); }
   void On(const LifeRecord& life) override { lives.push_back(life); }
+  void On(const CallRecord& call) override {
+    calls.push_back(call);
+    operands.emplace_back(call.operands.begin(), call.operands.end());
+  }
 
   bool refuses = false;
   std::vector<CopyRecord> before, copies;
   std::vector<AccessRecord> accesses;
   std::vector<WaitRecord> waits;
   std::vector<LifeRecord> lives;
+  std::vector<CallRecord> calls;
+  std::vector<std::vector<CallRecord::Operand>> operands;
 };
 
 struct ObserverFixture {
@@ -62,6 +68,44 @@ TEST_CASE("A copy's record has the sites of the access and of the write that mad
   CHECK(IsHere(copy.written->site, wrote));
   CHECK(copy.written->access == Access::kReadWrite);
   CHECK_FALSE(copy.pageable);
+}
+
+TEST_CASE("A call is told with its operands, its stream and its site, though all were in place") {
+  ObserverFixture f;
+  Array<float> x(16, *f.device, "x"), y(16, *f.device, "y");
+  const Place gpu(*f.device), cpu = Place::Cpu(*f.device);
+  Set(gpu, 1.0F, x);
+  Set(gpu, 2.0F, y);
+  {
+    const Watch watch(f.notes);
+    Axpy(gpu, 2.0F, x, y.Slice(0, 16));
+    const int line = __LINE__ - 1;
+    REQUIRE(f.notes->calls.size() == 1);
+    CHECK(*f.notes->calls[0].on == gpu.stream());
+    CHECK(IsHere(f.notes->calls[0].site, line));
+    CHECK(f.notes->calls[0].took_ns >= 0);
+    REQUIRE(f.notes->operands[0].size() == 2);
+    CHECK(f.notes->operands[0][0].memory == x.memory().get());
+    CHECK(f.notes->operands[0][0].access == Access::kRead);
+    CHECK(f.notes->operands[0][1].access == Access::kReadWrite);
+    CHECK(f.notes->operands[0][1].range.bytes == 64);
+    CHECK(f.notes->accesses.empty());
+    Scale(cpu, 2.0F, y);
+    REQUIRE(f.notes->calls.size() == 2);
+    CHECK(f.notes->calls[1].on == nullptr);
+  }
+  Scale(gpu, 2.0F, y);
+  CHECK(f.notes->calls.size() == 2);
+}
+
+TEST_CASE("A call that could not take its operands is not told") {
+  ObserverFixture f;
+  Array<float> x(16, *f.device);
+  const Watch watch(f.notes);
+  f.notes->refuses = true;
+  static_cast<void>(Place::Cpu(*f.device).Overwrite(x));
+  CHECK_THROWS_AS(Scale(Place(*f.device), 2.0F, x), std::runtime_error);
+  CHECK(f.notes->calls.empty());
 }
 
 TEST_CASE("Each kind of call tells its own site") {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
+#include "ferry/detail/take.hpp"
 #include "ferry/place.hpp"
 
 namespace ferry::detail {
@@ -21,6 +23,29 @@ class KernelPlace {
  private:
   std::optional<Place> cpu_;
   const Place* place_;
+};
+
+/// One kernel that was called `at` a place: takes its operands where it runs, all or none (see TakeAt). Its
+/// end tells of the call, where somebody watched when it began.
+class KernelCall {
+ public:
+  KernelCall(const At& at, std::span<const Request> requests, std::span<void*> ptrs);
+  ~KernelCall() {
+    if (extra_ != nullptr) [[unlikely]]
+      End();
+  }
+  KernelCall(const KernelCall&) = delete;
+  KernelCall& operator=(const KernelCall&) = delete;
+
+  /// As of KernelPlace.
+  const Place& place() const noexcept { return *place_; }
+
+ private:
+  struct Extra;
+  void End() noexcept;
+
+  const Place* place_;
+  Extra* extra_ = nullptr;  ///< of a call that goes elsewhere, or is watched
 };
 
 }  // namespace ferry::detail

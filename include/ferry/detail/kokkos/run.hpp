@@ -54,13 +54,12 @@ bool RunOnDeviceSpace(const Place& place, const Body& body) {
 template <class... Operands>
 class Taken {
  public:
-  explicit Taken(const At& at, const Operands&... operands) : place_(at.place()), operands_(operands...) {
-    const std::array<Request, sizeof...(Operands)> requests{operands.request()...};
-    TakeAt({*place_, at.site()}, requests, ptrs_);
-  }
+  explicit Taken(const At& at, const Operands&... operands)
+      : operands_(operands...),
+        call_(at, std::array<Request, sizeof...(Operands)>{operands.request()...}, ptrs_) {}
 
   /// Where the kernel runs.
-  const Place& place() const noexcept { return *place_; }
+  const Place& place() const noexcept { return call_.place(); }
   void* raw(std::size_t number) const noexcept { return ptrs_[number]; }
   template <std::size_t I>
   auto* get() const noexcept {
@@ -79,9 +78,9 @@ class Taken {
   }
 
  private:
-  KernelPlace place_;
   std::tuple<const Operands&...> operands_;
   std::array<void*, sizeof...(Operands)> ptrs_{};
+  KernelCall call_;
 };
 
 template <std::size_t N, class Body, std::size_t... I, class... Operands>

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/seeing/trace.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+
+#include "core/seeing/trace_text.hpp"
+#include "core/seeing/words.hpp"
+#include "ferry/synced_memory.hpp"
+
+namespace ferry {
+namespace {
+
+/// When the thread's copy was about to be queued, since the clock's own beginning.
+thread_local std::chrono::steady_clock::time_point copy_asked;
+
+std::size_t NumberOfThread() {
+  static std::atomic<std::size_t> threads{0};
+  thread_local const std::size_t number = ++threads;
+  return number;
+}
+
+}  // namespace
+
+Trace::Events::Events(const std::string& file) : file_(file) {
+  Begin('M', {0, 0}, 0) += R"("name":"ferry_trace","args":{"version":1,"times":"host"}})";
+  SpaceOf(nullptr);
+}
+
+/// What is still open ends with the trace.
+Trace::Events::~Events() {
+  const Nanoseconds end = Now();
+  for (auto& [key, track] : tracks_) Close(track, end);
+}
+
+Trace::Events::Nanoseconds Trace::Events::Now() const {
+  return std::chrono::nanoseconds(Clock::now() - began_).count();
+}
+
+/// By what it is called, since another device may come to where one has been.
+std::size_t Trace::Events::SpaceOf(const Device* device) {
+  std::string name = detail::NameOfSpace(device);
+  const auto known =
+      std::find_if(spaces_.begin(), spaces_.end(), [&](const Space& space) { return space.name == name; });
+  const auto number = static_cast<std::size_t>(known - spaces_.begin());
+  if (known != spaces_.end()) return number;
+  spaces_.push_back({name});
+  Name("process_name", {number, 0}, name);
+  return number;
+}
+
+Trace::Events::Track& Trace::Events::TrackOf(const Stream& stream) {
+  const std::size_t space = SpaceOf(&stream.device());
+  if (const auto known = tracks_.find({space, stream.id()}); known != tracks_.end()) return known->second;
+  const auto first = tracks_.lower_bound({space, detail::StreamId::kNone});
+  const auto last = tracks_.lower_bound({space + 1, detail::StreamId::kNone});
+  const auto count = static_cast<std::size_t>(std::distance(first, last));
+  const bool beyond = count >= kMostTracks;
+  const auto id = beyond ? detail::StreamId::kNone : stream.id();
+  const auto [track, fresh] = tracks_.try_emplace({space, id}, Track{{space, count + 1}, {}, {}});
+  if (fresh) {
+    const bool main = stream == Stream::Main(stream.device());
+    Name("thread_name", track->second.lane,
+         main     ? "main stream"
+         : beyond ? "more streams"
+                  : "stream " + std::to_string(count + 1));
+  }
+  return track->second;
+}
+
+Trace::Events::Lane Trace::Events::LaneOfThread() {
+  const Lane lane{0, std::min(NumberOfThread(), kMostTracks + 1)};
+  if (threads_.insert(lane.number).second)
+    Name("thread_name", lane,
+         lane.number > kMostTracks ? "more threads" : "thread " + std::to_string(lane.number));
+  return lane;
+}
+
+void Trace::Events::Name(const char* what, Lane lane, const std::string& name) {
+  std::string& event = Begin('M', lane, 0);
+  event += std::string(R"("name":")") + what + R"(","args":{"name":)";
+  detail::AppendJson(event, name);
+  event += "}}";
+}
+
+/// Of an event, up to what is its own. Processes are counted from 1.
+std::string& Trace::Events::Begin(char phase, Lane lane, Nanoseconds at) {
+  std::string& event = file_.Next();
+  event += R"({"ph":")";
+  event += phase;
+  event += R"(","pid":)";
+  detail::AppendNumber(event, lane.space + 1);
+  event += R"(,"tid":)";
+  detail::AppendNumber(event, lane.number);
+  event += R"(,"ts":)";
+  detail::AppendMicroseconds(event, at);
+  event += ',';
+  return event;
+}
+
+void Trace::Events::Add(Lane lane, Nanoseconds begin, Nanoseconds end, std::string_view text) {
+  std::string& event = Begin('X', lane, begin);
+  event += R"("dur":)";
+  detail::AppendMicroseconds(event, std::max<Nanoseconds>(end - begin, 0));
+  (event += ',') += text;
+  event += '}';
+}
+
+void Trace::Events::Close(Track& track, Nanoseconds at) {
+  if (track.open) Add(track.lane, track.open->begin, at, track.open->text);
+  track.open.reset();
+  track.operands.clear();
+}
+
+/// Where kernels run as they are called, work is over when it is told.
+Trace::Events::Track& Trace::Events::Queue(const Stream& on, Slice slice) {
+  Track& track = TrackOf(on);
+  Close(track, slice.begin);
+  track.open = std::move(slice);
+  if (on.device().properties().kernels_at_once && !track.open->access) Close(track, Now());
+  return track;
+}
+
+/// The begin of the accesses of the open slice, where the next one belongs to them: they are of one call.
+std::optional<Trace::Events::Nanoseconds> Trace::Events::BeginOf(const Track& track, const Site& site) const {
+  constexpr std::size_t kMostText = 1000;
+  const bool same = track.open && track.open->access && detail::Same(*track.open->access, site) &&
+                    track.operands.size() < kMostText;
+  return same ? std::optional(track.open->begin) : std::nullopt;
+}
+
+void Trace::Events::Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until) {
+  ++flows_;
+  const auto add = [&](char phase, Lane lane, Nanoseconds when) {
+    std::string& event = Begin(phase, lane, when);
+    event += R"("cat":"wait","name":"waited for","bp":"e","id":)";
+    detail::AppendNumber(event, flows_);
+    event += '}';
+  };
+  add('s', from, at);
+  add('f', to, until);
+}
+
+void Trace::Events::Before(const CopyRecord& /*copy*/) { copy_asked = Clock::now(); }
+
+void Trace::Events::On(const CopyRecord& copy) {
+  const std::lock_guard lock(mutex_);
+  const Nanoseconds begin =
+      copy_asked < began_ ? Now() : std::chrono::nanoseconds(copy_asked - began_).count();
+  memories_[copy.memory].work = {&Queue(*copy.on, {begin, {}, detail::TextOf(copy)}), begin};
+  file_.WriteSome();
+}
+
+void Trace::Events::On(const AccessRecord& access) {
+  if (!access.prefetch && access.on == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  const Nanoseconds now = Now();
+  if (access.prefetch) {
+    (Begin('i', LaneOfThread(), now) += R"("s":"t",)") += detail::TextOf(access, {}) + '}';
+    return file_.WriteSome();
+  }
+  Track& track = TrackOf(*access.on);
+  const auto same = BeginOf(track, access.site);
+  std::string operands = same ? std::move(track.operands) + ", " : "";
+  operands += detail::OperandOf(*access.memory, access.access);
+  if (same) track.open.reset();
+  const Nanoseconds begin = same.value_or(now);
+  Queue(*access.on, {begin, access.site, detail::TextOf(access, operands)});
+  track.operands = std::move(operands);
+  memories_[access.memory].work = {&track, begin};
+  file_.WriteSome();
+}
+
+void Trace::Events::On(const CallRecord& call) {
+  const std::lock_guard lock(mutex_);
+  const Nanoseconds end = Now(), begin = std::max<Nanoseconds>(end - call.took_ns, 0);
+  Add(LaneOfThread(), begin, end, detail::TextOf(call, call.on == nullptr ? "kernel" : "call"));
+  if (call.on != nullptr) {
+    Track& track = TrackOf(*call.on);
+    const auto same = BeginOf(track, call.site);
+    if (same) track.open.reset();
+    const Nanoseconds queued = same.value_or(begin);
+    Queue(*call.on, {queued, {}, detail::TextOf(call, "kernel")});
+    for (const auto& operand : call.operands) memories_[operand.memory].work = {&track, queued};
+  }
+  file_.WriteSome();
+}
+
+/// The last work on the bytes is over now.
+void Trace::Events::On(const WaitRecord& wait) {
+  const std::lock_guard lock(mutex_);
+  const Nanoseconds now = Now(), begin = std::max<Nanoseconds>(now - wait.waited_ns, 0);
+  const Lane here = LaneOfThread();
+  auto& work = memories_[wait.memory].work;
+  if (work && work->first->open && work->first->open->begin <= work->second) Close(*work->first, now);
+  Add(here, begin, now, detail::TextOf(wait));
+  if (work) Flow(work->first->lane, work->second, here, std::max(begin, work->second));
+  work.reset();
+  file_.WriteSome();
+}
+
+void Trace::Events::On(const LifeRecord& life) {
+  const std::lock_guard lock(mutex_);
+  if (life.what == LifeRecord::What::kMemory) {
+    if (!life.begins) memories_.erase(life.memory);
+    return;
+  }
+  const std::size_t space = SpaceOf(life.device);
+  auto& blocks = memories_[life.memory].blocks;
+  if (life.begins) {
+    blocks.push_back({space, life.bytes});
+    spaces_[space].live += life.bytes;
+  } else {
+    const auto block =
+        std::find_if(blocks.begin(), blocks.end(), [&](const Block& one) { return one.space == space; });
+    if (block == blocks.end()) return;  // it began before the trace
+    spaces_[space].live -= block->bytes;
+    blocks.erase(block);
+  }
+  Count(space, life);
+  file_.WriteSome();
+}
+
+void Trace::Events::Count(std::size_t space, const LifeRecord& life) {
+  const Nanoseconds now = Now();
+  (Begin('i', {space, 0}, now) += R"("s":"p",)") += detail::TextOf(life) + '}';
+  std::string& event = Begin('C', {space, 0}, now);
+  event += R"("name":"live bytes","args":{"bytes":)";
+  detail::AppendNumber(event, spaces_[space].live);
+  event += "}}";
+}
+
+Trace::Trace(const std::string& file) : events_(std::make_shared<Events>(file)), watch_(events_) {}
+Trace::~Trace() = default;
+
+}  // namespace ferry

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/seeing/trace_file.hpp"
+#include "ferry/stream.hpp"
+#include "ferry/trace.hpp"
+
+namespace ferry {
+
+/// Makes events of records. What it keeps is what has begun and not ended: a slice for each stream, and what
+/// live memories have.
+class Trace::Events : public Observer {
+ public:
+  explicit Events(const std::string& file);
+  ~Events() override;
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+
+  void Before(const CopyRecord& copy) override;
+  void On(const CopyRecord& copy) override;
+  void On(const AccessRecord& access) override;
+  void On(const WaitRecord& wait) override;
+  void On(const LifeRecord& life) override;
+  void On(const CallRecord& call) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Nanoseconds = std::int64_t;  ///< since the trace began
+
+  /// Where events are drawn: a process and a thread, by Chrome's words.
+  struct Lane {
+    std::size_t space;
+    std::size_t number;
+  };
+  /// The last work that a stream was given, until it is known when it ended at the latest.
+  struct Slice {
+    Nanoseconds begin;
+    std::optional<Site> access;  ///< of an access, whose call may be told next
+    std::string text;            ///< of the event: its category, name and arguments
+  };
+  struct Track {
+    Lane lane;
+    std::optional<Slice> open;
+    std::string operands;  ///< of the accesses that the open slice stands for
+  };
+  /// The host, or a device.
+  struct Space {
+    std::string name;
+    std::uint64_t live = 0;  ///< bytes in blocks
+  };
+  struct Block {
+    std::size_t space;
+    std::size_t bytes;
+  };
+  /// Of a live memory.
+  struct Memory {
+    std::vector<Block> blocks;
+    std::optional<std::pair<Track*, Nanoseconds>> work;  ///< on a stream, the last one
+  };
+
+  Nanoseconds Now() const;
+  std::size_t SpaceOf(const Device* device);
+  Track& TrackOf(const Stream& stream);
+  Lane LaneOfThread();
+  void Name(const char* what, Lane lane, const std::string& name);
+
+  std::string& Begin(char phase, Lane lane, Nanoseconds at);
+  void Add(Lane lane, Nanoseconds begin, Nanoseconds end, std::string_view text);
+  Track& Queue(const Stream& on, Slice slice);
+  void Close(Track& track, Nanoseconds at);
+  std::optional<Nanoseconds> BeginOf(const Track& track, const Site& site) const;
+  void Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until);
+  void Count(std::size_t space, const LifeRecord& life);
+
+  static constexpr std::size_t kMostTracks = 1024;  ///< of a space; the others share one more
+  const Clock::time_point began_ = Clock::now();
+  std::mutex mutex_;
+  detail::TraceFile file_;
+  std::vector<Space> spaces_;
+  std::map<std::pair<std::size_t, detail::StreamId>, Track> tracks_;  ///< stay where they are
+  std::set<std::size_t> threads_;                                     ///< that have a name
+  std::unordered_map<const SyncedMemory*, Memory> memories_;
+  std::uint64_t flows_ = 0;
+};
+
+}  // namespace ferry

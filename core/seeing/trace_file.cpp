@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/seeing/trace_file.hpp"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "ferry/error.hpp"
+#include "ferry/log.hpp"
+
+namespace ferry::detail {
+namespace {
+
+std::string NotWritten(const std::string& path) {
+  return "Trace: the file " + path + " cannot be written: " + std::generic_category().message(errno);
+}
+
+}  // namespace
+
+TraceFile::TraceFile(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wb")) {
+  if (file_ == nullptr) throw Error(NotWritten(path_));
+  std::setvbuf(file_.get(), nullptr, _IONBF,
+               0);  // text_ is the buffer: a program that dies leaves whole events
+  text_.reserve(kEnough + kEnough / 4);
+}
+
+TraceFile::~TraceFile() {
+  if (file_ == nullptr) return;
+  text_ += empty_ ? "[]\n" : "\n]\n";
+  Write();
+  if (file_ != nullptr && std::fclose(file_.release()) != 0) Fail();
+}
+
+std::string& TraceFile::Next() {
+  text_ += empty_ ? "[\n" : ",\n";
+  empty_ = false;
+  return text_;
+}
+
+void TraceFile::WriteSome() {
+  const auto now = Clock::now();
+  if (text_.size() < kEnough && now - written_ < std::chrono::seconds(1)) return;
+  written_ = now;
+  Write();
+}
+
+void TraceFile::Write() {
+  if (file_ != nullptr && std::fwrite(text_.data(), 1, text_.size(), file_.get()) != text_.size()) {
+    Fail();
+    file_.reset();
+  }
+  text_.clear();
+}
+
+void TraceFile::Fail() noexcept try {
+  Log(LogLevel::kWarning, NotWritten(path_) + "; the program goes on, and the trace ends here");
+} catch (const std::bad_alloc&) {
+  // The program goes on without the warning, too.
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ferry/observer.hpp"
+
+/// What a trace's events say of records: "cat":…,"name":…,"args":{…}. Throws std::bad_alloc.
+namespace ferry::detail {
+
+std::string TextOf(const CopyRecord& copy);
+/// `operands` are those of the accesses that the event stands for; empty for a Prefetch.
+std::string TextOf(const AccessRecord& access, std::string_view operands);
+std::string TextOf(const WaitRecord& wait);
+std::string TextOf(const LifeRecord& life);
+std::string TextOf(const CallRecord& call, std::string_view category);
+
+/// `read "x"`
+std::string OperandOf(const SyncedMemory& memory, Access access);
+bool Same(const Site& a, const Site& b) noexcept;
+
+void AppendNumber(std::string& json, std::uint64_t number);
+/// Of nanoseconds, which are not negative: 1234.567.
+void AppendMicroseconds(std::string& json, std::int64_t ns);
+
+}  // namespace ferry::detail

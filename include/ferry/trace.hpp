@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ferry/observer.hpp"
+
+namespace ferry {
+
+/// While it lives, it writes what happens to a file in Chrome's trace format, for Perfetto
+/// (https://ui.perfetto.dev) and for ferry-report: a process for the host and for each device, with a track
+/// for each thread and for each stream. FERRY_TRACE=file in the environment does the same for a whole
+/// program.
+///
+/// All times are the host's, in microseconds since the trace began. A slice of a stream begins when the host
+/// queued the copy or the kernel (or accessed the bytes for it), and ends when the next one was queued there,
+/// or when the host had waited for it: the work itself took that long at most, and may have begun later. On
+/// threads, slices are what the host did: waits, calls, and kernels on the CPU. Counters are the live bytes
+/// that Ferry allocated since the trace began.
+///
+/// A record takes a few microseconds at most. It is written when 64 KiB have come together, or a second after
+/// the last time; if the program dies, the rest is lost and the file is read as far as it goes. Its memory is
+/// bounded by the number of live memories. Any thread may use the device meanwhile. Where the file can't be
+/// written any more, one warning names it, and the program goes on without the trace.
+class Trace {
+ public:
+  /// Replaces the file. Throws Error, which names it and says why, where that can't be done.
+  explicit Trace(const std::string& file);
+  /// Writes what is left, and the end.
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+ private:
+  class Events;
+  std::shared_ptr<Events> events_;
+  Watch watch_;
+};
+
+}  // namespace ferry

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What ferry-report makes of traces, and of files that are none.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <sstream>
+#include <string>
+
+#include "tools/report/json.hpp"
+#include "tools/report/page.hpp"
+#include "tools/report/trace.hpp"
+
+namespace ferry::report {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::WithinAbs;
+
+constexpr const char* kSmall = R"json([
+{"ph":"M","pid":1,"tid":0,"ts":0,"name":"ferry_trace","args":{"version":1,"times":"host"}},
+{"ph":"M","pid":2,"tid":0,"ts":0,"name":"process_name","args":{"name":"sim:0"}},
+{"ph":"M","pid":2,"tid":1,"ts":0,"name":"thread_name","args":{"name":"main stream"}},
+{"ph":"i","pid":2,"tid":0,"ts":1,"cat":"memory","name":"allocate a","args":{"label":"a","what":"allocate","bytes":100}},
+{"ph":"i","pid":2,"tid":0,"ts":2,"cat":"memory","name":"allocate b","args":{"label":"b","what":"allocate","bytes":300}},
+{"ph":"i","pid":2,"tid":0,"ts":3,"cat":"memory","name":"evict a","args":{"label":"a","what":"evict","bytes":100}},
+{"ph":"X","pid":2,"tid":1,"ts":10.5,"dur":4,"cat":"copy","name":"copy a","args":{"label":"a","bytes":100,"from":"the host","to":"sim:0",
+ "stale_by":"F (f.cpp:1)","stale_as":"mutable","asked_by":"G (g.cpp:2)","asked_as":"read"}},
+{"ph":"X","pid":2,"tid":1,"ts":20,"dur":4,"cat":"copy","name":"copy \u00e9\ud83d\ude00","args":{"label":"a","bytes":100,"from":"the host","to":"sim:0",
+ "stale_by":"F (f.cpp:1)","stale_as":"mutable","asked_by":"G (g.cpp:2)","asked_as":"read"}},
+{"ph":"X","pid":2,"tid":2,"ts":12.5,"dur":1,"cat":"kernel","name":"G (g.cpp:2)","args":{"operands":"read \"a\"","bytes":100}},
+{"ph":"X","pid":2,"tid":2,"ts":13,"dur":9,"cat":"kernel","name":"H (h.cpp:3)","args":{"operands":"","bytes":1e2}},
+{"ph":"s","pid":2,"tid":1,"ts":10.5,"cat":"wait","name":"waited for","bp":"e","id":1},
+{"ph":"f","pid":1,"tid":1,"ts":30,"cat":"wait","name":"waited for","bp":"e","id":1}
+]
+)json";
+
+Trace Parse(const std::string& text) {
+  std::istringstream in(text);
+  return ReadTrace(in);
+}
+std::string FlawOf(const std::string& text) {
+  try {
+    Parse(text);
+  } catch (const BadTrace& flaw) {
+    return flaw.what();
+  }
+  return "";
+}
+
+TEST_CASE("A report sums copies by memory and pair of sites") {
+  const Trace trace = Parse(kSmall);
+  CHECK_FALSE(trace.truncated);
+  REQUIRE(trace.pairs.size() == 1);
+  const auto& [key, pair] = *trace.pairs.begin();
+  CHECK(trace.texts[key[0]] == "a");
+  CHECK(trace.texts[key[3]] == "F (f.cpp:1)");
+  CHECK(trace.texts[key[5]] == "G (g.cpp:2)");
+  CHECK(pair.count == 2);
+  CHECK_THAT(pair.bytes, WithinAbs(200, 0));
+  CHECK_THAT(pair.time, WithinAbs(8, 0));
+  CHECK(trace.slices.size() == 5);  // with the eviction
+  CHECK(trace.flows.size() == 1);
+}
+
+TEST_CASE("A report says how much of the copies' time kernels hide") {
+  const Trace trace = Parse(kSmall);
+  const Overlap overlap = OverlapOf(trace.spaces.at(2));
+  CHECK_THAT(overlap.copies, WithinAbs(8, 1e-9));
+  CHECK_THAT(overlap.hidden, WithinAbs(2 + 2, 1e-9));  // from 12.5 to 14.5, and from 20 to 22
+  CHECK_THAT(OverlapOf({}).copies, WithinAbs(0, 0));
+}
+
+TEST_CASE("A report explains the peak of memory by labels") {
+  const Trace trace = Parse(kSmall);
+  const Peak peak = PeakOf(trace.spaces.at(2));
+  CHECK_THAT(peak.bytes, WithinAbs(400, 0));
+  CHECK_THAT(peak.at, WithinAbs(2, 0));
+  REQUIRE(peak.labels.size() == 2);
+  for (const auto& [label, bytes] : peak.labels)
+    CHECK_THAT(bytes, WithinAbs(trace.texts[label] == "a" ? 100 : 300, 0));
+}
+
+TEST_CASE("A trace that ends anywhere is read as far as it goes") {
+  const std::string whole = kSmall;
+  const std::size_t end = whole.find_last_of(']'), first = whole.find("}}") + 2;
+  for (std::size_t bytes = 0; bytes <= whole.size(); ++bytes) {
+    const std::string text = whole.substr(0, bytes);
+    CAPTURE(bytes);
+    if (bytes == 0) {
+      CHECK(FlawOf(text) == "is empty");
+    } else if (bytes < first) {
+      CHECK(FlawOf(text) == "ends before its first event");
+    } else {
+      const Trace trace = Parse(text);
+      CHECK(trace.truncated == (bytes <= end));
+      CHECK_FALSE(PageOf(trace, "t.json").empty());
+    }
+  }
+}
+
+TEST_CASE("A trace with one byte changed is read or refused") {
+  const std::string whole = kSmall;
+  for (std::size_t at = 0; at < whole.size(); ++at)
+    for (const char c : {'\0', '"', '{', ']', '9', '\\', '\xFF'}) {
+      std::string text = whole;
+      text[at] = c;
+      try {
+        const Trace trace = Parse(text);
+        CHECK_FALSE(DataOf(trace, "t.json").empty());
+      } catch (const BadTrace& flaw) {
+        CHECK_FALSE(std::string(flaw.what()).empty());
+      }
+    }
+}
+
+TEST_CASE("What is no trace is refused in words") {
+  CHECK(FlawOf("") == "is empty");
+  CHECK(FlawOf("[]") == "is no trace of Ferry's");
+  CHECK(FlawOf(R"([{"ph":"X","name":"somebody's"}])") == "is no trace of Ferry's");
+  CHECK_THAT(FlawOf("hello"), ContainsSubstring("is no trace of Ferry's: at byte 0 a [ is missing"));
+  CHECK_THAT(FlawOf(R"({"traceEvents":[]})"), ContainsSubstring("is no trace of Ferry's"));
+  const std::string ours = R"([{"name":"ferry_trace"},)";
+  CHECK_THAT(FlawOf(ours + "{]"), ContainsSubstring("is damaged: at byte 25"));
+  CHECK_THAT(FlawOf(ours + "+1]"), ContainsSubstring("is damaged"));
+  CHECK_THAT(FlawOf(ours + "01]"), ContainsSubstring("is damaged"));
+  CHECK_THAT(FlawOf(ours + R"("\ud800"])"), ContainsSubstring("is damaged"));
+  CHECK_THAT(FlawOf(ours + "1] 2"), ContainsSubstring("something follows"));
+  CHECK_THAT(FlawOf(ours + "1e999]"), ContainsSubstring("out of range"));
+  CHECK_THAT(FlawOf(ours + std::string(100'000, '[')), ContainsSubstring("nested too deeply"));
+}
+
+TEST_CASE("No text of a trace ends the page's script, or is a tag in it") {
+  std::string text = kSmall;
+  const std::string evil = "</script><img src=x onerror=alert(1)>";
+  for (auto at = text.find("copy a"); at != std::string::npos; at = text.find("copy a"))
+    text.replace(at, 6, evil);
+  const Trace trace = Parse(text);
+  CHECK(DataOf(trace, evil).find('<') == std::string::npos);
+  const std::string page = PageOf(trace, evil);
+  CHECK(page.find(evil) == std::string::npos);
+  CHECK(page.find("<img") == std::string::npos);
+  CHECK_THAT(page, ContainsSubstring("\\u003c/script\\u003e\\u003cimg"));
+}
+
+TEST_CASE("A report of a long trace leaves out the shortest slices, and says how many") {
+  std::string text = R"([{"ph":"M","pid":1,"tid":0,"name":"ferry_trace"})";
+  constexpr std::size_t kSlices = 2 * Trace::kMostSlices + 10;
+  for (std::size_t i = 0; i < kSlices; ++i)
+    text += R"(,{"ph":"X","pid":2,"tid":1,"ts":)" + std::to_string(i) +
+            (i == 5 ? R"(,"dur":9,)" : R"(,"dur":1,)") + R"("cat":"copy","name":"c","args":{"bytes":2}})";
+  const Trace trace = Parse(text + "]");
+  CHECK(trace.slices.size() == Trace::kMostSlices);
+  CHECK(trace.left_out == kSlices - Trace::kMostSlices);
+  CHECK_THAT(trace.pairs.begin()->second.bytes, WithinAbs(2.0 * static_cast<double>(kSlices), 0));
+  double longest = 0;
+  for (const Slice& slice : trace.slices) longest = std::max(longest, slice.length);
+  CHECK_THAT(longest, WithinAbs(9, 0));
+}
+
+}  // namespace
+}  // namespace ferry::report
