@@ -168,6 +168,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   const auto kind = to_host     ? CopyKind::kDeviceToHost
                     : from_host ? CopyKind::kHostToDevice
                                 : CopyKind::kDeviceToDevice;
+  if (record) detail::TellStart(*record);
   // Without its point the copy is waited for like a kernel: with all that is queued behind it.
   if (const auto landed = Event::OfCopy(kind, dst.At(bytes), src.At(bytes), CountOf(bytes), on)) {
     src.uses.SetPoint(bytes, read, *landed);

@@ -9,6 +9,7 @@ namespace ferry::detail {
 
 /// Throws what an observer throws.
 void TellBefore(const CopyRecord& copy);
+void TellStart(const CopyRecord& copy) noexcept;
 void Tell(const CopyRecord& copy) noexcept;
 void Tell(const AccessRecord& access) noexcept;
 void Tell(const WaitRecord& wait) noexcept;

@@ -5,8 +5,10 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/memory/observers.hpp"
+#include "core/seeing/ranges.hpp"
 #include "core/seeing/transfer_guard.hpp"
 #include "ferry/ledger.hpp"
 #include "ferry/log.hpp"
@@ -69,11 +71,19 @@ void GuardTransfers(const std::string& wanted) {
   static_cast<void>(watch);
 }
 
+void ShowRanges(const std::string& wanted) {
+  if (auto ranges = RangesOfProgram(wanted, Backends())) {
+    static auto* const watch = new Watch(std::move(ranges));
+    static_cast<void>(watch);
+  }
+}
+
 }  // namespace
 
 void WatchForEnvironment() {
   if (const std::string wanted = Environment("FERRY_TRANSFERS"); !wanted.empty()) GuardTransfers(wanted);
   if (const std::string wanted = Environment("FERRY_LEDGER"); !wanted.empty()) KeepLedger(wanted);
+  if (const std::string wanted = Environment("FERRY_RANGES"); !wanted.empty()) ShowRanges(wanted);
 }
 
 }  // namespace ferry::detail
