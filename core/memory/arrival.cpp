@@ -168,15 +168,14 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   const auto kind = to_host     ? CopyKind::kDeviceToHost
                     : from_host ? CopyKind::kHostToDevice
                                 : CopyKind::kDeviceToDevice;
-  if (record) detail::TellStart(*record);
+  const auto queue = [&] { return Event::OfCopy(kind, dst.At(bytes), src.At(bytes), CountOf(bytes), on); };
   // Without its point the copy is waited for like a kernel: with all that is queued behind it.
-  if (const auto landed = Event::OfCopy(kind, dst.At(bytes), src.At(bytes), CountOf(bytes), on)) {
+  if (const auto landed = record ? detail::TellAround(*record, queue) : queue()) {
     src.uses.SetPoint(bytes, read, *landed);
     dst.uses.SetPoint(bytes, write, *landed);
   }
   ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });
   arrival.copied += CountOf(bytes);
-  if (record) detail::Tell(*record);
   return std::nullopt;
 }
 

@@ -15,6 +15,15 @@ void Tell(const AccessRecord& access) noexcept;
 void Tell(const WaitRecord& wait) noexcept;
 void Tell(const LifeRecord& life) noexcept;
 
+/// Of a copy that `queue` queues.
+template <class Queue>
+auto TellAround(const CopyRecord& copy, Queue queue) {
+  TellStart(copy);
+  auto point = queue();
+  Tell(copy);
+  return point;
+}
+
 /// Attaches the observers that environment variables ask for. Throws std::bad_alloc.
 void WatchForEnvironment();
 

@@ -17,16 +17,16 @@ namespace ferry {
 namespace {
 
 /// In nanoseconds after the first point.
-struct Span {
+struct Period {
   std::int64_t begin, end;
 };
 
 /// How much of a copy's time some kernel takes, too: of another stream, since a stream does one after the
 /// other. `kernels` are in the order of their
 /// begins.
-std::int64_t HiddenOf(const Span& copy, const std::vector<Span>& kernels) {
+std::int64_t HiddenOf(const Period& copy, const std::vector<Period>& kernels) {
   std::int64_t hidden = 0, counted_to = copy.begin;
-  for (const Span& kernel : kernels) {
+  for (const Period& kernel : kernels) {
     if (kernel.begin >= copy.end) break;
     const std::int64_t first = std::max(kernel.begin, counted_to), last = std::min(kernel.end, copy.end);
     if (first >= last) continue;
@@ -71,7 +71,7 @@ class Overlap::Section : public Observer {
   Mark MarkOn(const Stream& on);
   Mark MarkIfPossible(const Stream& on) noexcept;
   void BeginAgain(const Stream& on) noexcept;
-  static std::vector<Span> SpansOf(const std::vector<Marks>& all, const std::vector<std::int64_t>& at);
+  static std::vector<Period> PeriodsOf(const std::vector<Marks>& all, const std::vector<std::int64_t>& at);
 
   Device& device_;
   mutable std::mutex mutex_;               ///< guards what follows
@@ -149,11 +149,11 @@ void Overlap::Section::RequireNoKernels() const {
   if (!open_.empty()) throw std::logic_error("Overlap::End: a Kernels of the section is alive; end it first");
 }
 
-std::vector<Span> Overlap::Section::SpansOf(const std::vector<Marks>& all,
-                                            const std::vector<std::int64_t>& at) {
-  std::vector<Span> spans;
-  for (const Marks& one : all) spans.push_back({at[one.begin], std::max(at[one.begin], at[one.end])});
-  return spans;
+std::vector<Period> Overlap::Section::PeriodsOf(const std::vector<Marks>& all,
+                                                const std::vector<std::int64_t>& at) {
+  std::vector<Period> periods;
+  for (const Marks& one : all) periods.push_back({at[one.begin], std::max(at[one.begin], at[one.end])});
+  return periods;
 }
 
 /// Step by step: over a long time, the clocks of GPUs are coarse.
@@ -162,10 +162,11 @@ OverlapTimes Overlap::Section::Times() {
   if (ended_) return times_;
   std::vector<std::int64_t> at(points_.size());
   for (std::size_t i = 1; i < at.size(); ++i) at[i] = at[i - 1] + Elapsed(points_[i - 1], points_[i]);
-  std::vector<Span> kernels = SpansOf(kernels_, at);
-  std::sort(kernels.begin(), kernels.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
+  std::vector<Period> kernels = PeriodsOf(kernels_, at);
+  std::sort(kernels.begin(), kernels.end(),
+            [](const Period& a, const Period& b) { return a.begin < b.begin; });
   OverlapTimes times = times_;
-  for (const Span& copy : SpansOf(copies_, at)) {
+  for (const Period& copy : PeriodsOf(copies_, at)) {
     times.copying_ns += copy.end - copy.begin;
     times.hidden_ns += HiddenOf(copy, kernels);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The functions that CUDA and HIP have under one name but for its beginning, made of the simulated GPU: for
 // one source file of a vendor's, after its header, with FERRY_VENDOR(name) as that name and FERRY_EVENT_FLAGS
-// as what EventCreateWithFlags is given for an event that does not measure. No guard, for it is nobody else's.
+// as what EventCreateWithFlags is given for an event that does not measure. No guard, for it is nobody
+// else's.
 #include "tests/gpu/are_simulated.hpp"
 #include "tests/gpu/simulated.hpp"
 
