@@ -114,7 +114,7 @@ void Overlap::Section::On(const CopyRecord& copy) {
   times_.bytes += copy.range.bytes;
   const Mark begin = std::exchange(begun_[std::this_thread::get_id()], std::nullopt);
   const Mark end = begin ? MarkIfPossible(*copy.on) : std::nullopt;
-  if (end)
+  if (begin && end)
     copies_.push_back({*begin, *end});
   else
     times_.untimed += copy.range.bytes;
@@ -139,7 +139,7 @@ void Overlap::Section::EndKernels(std::size_t number) noexcept try {
   const std::lock_guard lock(mutex_);
   const Open kernels = std::move(open_.extract(number).mapped());
   const Mark end = kernels.begin ? MarkIfPossible(kernels.on) : std::nullopt;
-  if (end) kernels_.push_back({*kernels.begin, *end});
+  if (kernels.begin && end) kernels_.push_back({*kernels.begin, *end});
 } catch (const std::bad_alloc&) {
   // These kernels hide nothing, as where there is no point.
 }
@@ -152,6 +152,7 @@ void Overlap::Section::RequireNoKernels() const {
 std::vector<Period> Overlap::Section::PeriodsOf(const std::vector<Marks>& all,
                                                 const std::vector<std::int64_t>& at) {
   std::vector<Period> periods;
+  periods.reserve(all.size());
   for (const Marks& one : all) periods.push_back({at[one.begin], std::max(at[one.begin], at[one.end])});
   return periods;
 }
