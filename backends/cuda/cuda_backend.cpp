@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "backends/cuda/cuda_runtime.hpp"
+#include "backends/cuda/ranges.hpp"
 #include "backends/gpu/current_device_by.hpp"
 #include "backends/gpu/describe.hpp"
 #include "backends/gpu/gpu_device.hpp"
@@ -45,6 +46,7 @@ extern constinit const Backend kBackend = {
                                                      gpu::CurrentDeviceBy<CudaRuntime>::StateOf);
     },
     .missing = Missing,
+    .ranges = Ranges,
 };
 
 }  // namespace ferry::cuda

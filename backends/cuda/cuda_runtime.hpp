@@ -59,6 +59,12 @@ struct CudaRuntime {
   static Error EventCreate(Event* event) noexcept {
     return cudaEventCreateWithFlags(event, cudaEventDisableTiming);
   }
+  static Error EventCreateMeasuring(Event* event) noexcept {
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+  }
+  static Error EventElapsedTime(float* milliseconds, Event from, Event to) noexcept {
+    return cudaEventElapsedTime(milliseconds, from, to);
+  }
   static Error EventRecord(Event event, Stream on) noexcept { return cudaEventRecord(event, on); }
   static Error EventDestroy(Event event) noexcept { return cudaEventDestroy(event); }
   static Error EventSynchronize(Event event) noexcept { return cudaEventSynchronize(event); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -119,7 +120,19 @@ class GpuDevice : public Device {
 
   EventHandle Record(StreamHandle on) override {
     const Current current(*this);
-    return RecordHere(on);
+    return RecordHere(on, PointKind::kPlain);
+  }
+  EventHandle RecordMeasuring(StreamHandle on) override {
+    const Current current(*this);
+    return RecordHere(on, PointKind::kMeasuring);
+  }
+  std::int64_t Elapsed(EventHandle from, EventHandle to) override {
+    const Current current(*this);
+    std::int64_t nanoseconds = 0;
+    const char* call = "";
+    const Error error = Queues<Runtime>::Elapsed(from, to, nanoseconds, call);
+    Check(call, error);
+    return nanoseconds;
   }
   void Release(EventHandle event) noexcept final {
     const auto over = queues_.Release(event);
@@ -136,7 +149,7 @@ class GpuDevice : public Device {
   void HostWait(EventHandle event) override {
     std::optional<Current> current;
     if (!CurrentGpu<Runtime>::ThreadHasContext()) current.emplace(*this);
-    Check("EventSynchronize", AwaitOnHost(event));
+    Check("EventSynchronize", Queues<Runtime>::Await(event));
   }
 
   bool Reached(EventHandle event) noexcept override {
@@ -160,7 +173,7 @@ class GpuDevice : public Device {
     const Current current(*this);
     RequireNotCapturing("StreamWaitEvent", then);
     for (const StreamHandle on : before) {
-      const EventHandle point = RecordHere(on);
+      const EventHandle point = RecordHere(on, PointKind::kPlain);
       const Error error = Runtime::StreamWaitEvent(Native(then), Queues<Runtime>::Native(point));
       Release(point);
       Check("StreamWaitEvent", error);
@@ -228,12 +241,6 @@ class GpuDevice : public Device {
     Ignore(error);
     return error == Runtime::kSuccess && !capturing;
   }
-  static Error AwaitOnHost(EventHandle event) noexcept {
-    const auto native = Queues<Runtime>::Native(event);
-    if constexpr (!Runtime::kHostWaitsEndCaptures) return Runtime::EventSynchronize(native);
-    const RelaxedCapture<Runtime> relaxed;
-    return Runtime::EventSynchronize(native);
-  }
 
   void QueueCopy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) {
     RequireNotCapturing("MemcpyAsync", on);
@@ -243,11 +250,11 @@ class GpuDevice : public Device {
                                                              : Runtime::kDeviceToDevice;
     Check("MemcpyAsync", Runtime::MemcpyAsync(dst, src, bytes, direction, Native(on)));
   }
-  EventHandle RecordHere(StreamHandle on) {
+  EventHandle RecordHere(StreamHandle on, PointKind kind) {
     RequireNotCapturing("EventRecord", on);
     EventHandle point{};
     const char* call = "";
-    const Error error = queues_.Record(on, point, call);
+    const Error error = queues_.Record(on, kind, point, call);
     Check(call, error);
     return point;
   }
@@ -263,7 +270,7 @@ class GpuDevice : public Device {
   std::optional<EventHandle> RecordIfPossible(StreamHandle on) noexcept try {
     EventHandle point{};
     const char* call = "";
-    const Error error = queues_.Record(on, point, call);
+    const Error error = queues_.Record(on, PointKind::kPlain, point, call);
     Ignore(error);
     return error == Runtime::kSuccess ? std::optional(point) : std::nullopt;
   } catch (const std::bad_alloc&) {

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <utility>
 
 #include "ferry/device.hpp"
 
@@ -18,6 +19,7 @@ namespace ferry::gpu {
 ///   StreamCreate   makes a non-blocking stream (cudaStreamCreateWithFlags).
 ///   EventCreate    makes an event without time stamps (cudaEventCreateWithFlags). A host that has waited for
 ///                  it sees what the device wrote to host memory.
+///   EventCreateMeasuring  makes one with time stamps, for EventElapsedTime, which is in milliseconds.
 ///   MallocAsync    and FreeAsync are called where Describe says memory_pools; else Malloc, and Free after
 ///                  StreamSynchronize. An allocation that gives a null pointer is out of memory.
 ///   Free           takes what Malloc, MallocManaged and MallocAsync made, when no work uses it any more.
@@ -98,6 +100,10 @@ concept GpuRuntime = requires(
                        { R::ThreadExchangeStreamCaptureMode(mode) } -> std::same_as<typename R::Error>;
 
                        { R::EventCreate(out_event) } -> std::same_as<typename R::Error>;
+                       { R::EventCreateMeasuring(out_event) } -> std::same_as<typename R::Error>;
+                       {
+                         R::EventElapsedTime(std::declval<float*>(), event, event)
+                         } -> std::same_as<typename R::Error>;
                        { R::EventRecord(event, stream) } -> std::same_as<typename R::Error>;
                        { R::EventDestroy(event) } -> std::same_as<typename R::Error>;
                        { R::EventSynchronize(event) } -> std::same_as<typename R::Error>;

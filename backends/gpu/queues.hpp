@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "backends/gpu/runtime_calls.hpp"
 
 namespace ferry::gpu {
+
+/// Whether a point keeps the time at which it is reached.
+enum class PointKind : std::uint8_t { kPlain, kMeasuring };
 
 /// A device's own streams, and points in any stream. Events are used again, since to make one costs more than
 /// to record it; a wait for an event keeps the state that it had when the wait was queued. A stream is
@@ -51,11 +59,13 @@ class Queues {
   }
 
   /// Throws std::bad_alloc. Returns what failed, for the call that `call` names.
-  Error Record(StreamHandle on, EventHandle& made, const char*& call) {
-    Point* const point = Take();
+  Error Record(StreamHandle on, PointKind kind, EventHandle& made, const char*& call) {
+    Point* const point = Take(kind);
     Error error = Runtime::kSuccess;
-    call = "EventCreate";
-    if (!point->made) error = Runtime::EventCreate(&point->event);
+    const bool plain = kind == PointKind::kPlain;
+    call = plain ? "EventCreate" : "EventCreateMeasuring";
+    if (!point->made)
+      error = plain ? Runtime::EventCreate(&point->event) : Runtime::EventCreateMeasuring(&point->event);
     if (error == Runtime::kSuccess) {
       point->made = true;
       call = "EventRecord";
@@ -77,8 +87,9 @@ class Queues {
   [[nodiscard]] std::optional<StreamHandle> Release(EventHandle event) noexcept {
     auto* const point = reinterpret_cast<Point*>(event);
     const std::lock_guard lock(mutex_);
-    point->next = idle_;
-    idle_ = point;
+    Point*& idle = IdleOf(point->kind);
+    point->next = idle;
+    idle = point;
     if (!point->counted) return std::nullopt;
     const auto it = own_.find(point->on);
     if (--it->second.points != 0 || !it->second.destroyed) return std::nullopt;
@@ -86,35 +97,57 @@ class Queues {
     return point->on;
   }
   /// Whether there are any to destroy. By contract all points have been released, here and below.
-  bool HasEvents() const noexcept { return idle_ != nullptr; }
+  bool HasEvents() const noexcept { return idle_[0] != nullptr || idle_[1] != nullptr; }
   void DestroyEvents() noexcept {
-    while (idle_ != nullptr) {
-      Point* const point = idle_;
-      idle_ = point->next;
-      Discard(point);
-    }
+    for (Point*& idle : idle_)
+      while (idle != nullptr) Discard(std::exchange(idle, idle->next));
   }
 
   /// visit(event) for each that is kept to be used again.
   template <class Visit>
   void EachKept(Visit visit) const {
     const std::lock_guard lock(mutex_);
-    for (const Point* point = idle_; point != nullptr; point = point->next)
-      if (point->made) visit(point->event);
+    for (const Point* idle : idle_)
+      for (const Point* point = idle; point != nullptr; point = point->next)
+        if (point->made) visit(point->event);
   }
   /// The runtime has none of them any more.
   void Lose() noexcept {
     const std::lock_guard lock(mutex_);
     own_.clear();
-    while (idle_ != nullptr) delete std::exchange(idle_, idle_->next);
+    for (Point*& idle : idle_)
+      while (idle != nullptr) delete std::exchange(idle, idle->next);
   }
 
   static typename Runtime::Event Native(EventHandle event) noexcept {
     return reinterpret_cast<Point*>(event)->event;
   }
+  /// The host waits.
+  static Error Await(EventHandle event) noexcept {
+    if constexpr (!Runtime::kHostWaitsEndCaptures) return Runtime::EventSynchronize(Native(event));
+    const RelaxedCapture<Runtime> relaxed;
+    return Runtime::EventSynchronize(Native(event));
+  }
+  /// After both. Returns what failed, for the call that `call` names. Throws std::logic_error for a point
+  /// that does not measure.
+  static Error Elapsed(EventHandle from, EventHandle to, std::int64_t& nanoseconds, const char*& call) {
+    call = "EventSynchronize";
+    for (const EventHandle event : {from, to}) {
+      if (reinterpret_cast<Point*>(event)->kind != PointKind::kMeasuring)
+        throw std::logic_error(std::string(Runtime::kName) + " Elapsed: an event that does not measure");
+      if (const Error error = Await(event); error != Runtime::kSuccess) return error;
+    }
+    call = "EventElapsedTime";
+    const RelaxedCapture<Runtime> relaxed;
+    float milliseconds = 0;
+    const Error error = Runtime::EventElapsedTime(&milliseconds, Native(from), Native(to));
+    nanoseconds = std::llround(double{milliseconds} * 1e6);
+    return error;
+  }
 
  private:
   struct Point {
+    PointKind kind;
     typename Runtime::Event event{};
     bool made = false;
     StreamHandle on{};
@@ -126,20 +159,22 @@ class Queues {
     bool destroyed = false;
   };
 
-  Point* Take() {
+  Point*& IdleOf(PointKind kind) noexcept { return idle_[static_cast<std::size_t>(kind)]; }
+  Point* Take(PointKind kind) {
     {
       const std::lock_guard lock(mutex_);
-      if (Point* const point = idle_) return idle_ = point->next, point;
+      Point*& idle = IdleOf(kind);
+      if (Point* const point = idle) return idle = point->next, point;
     }
-    return new Point;
+    return new Point{kind};
   }
   static void Discard(Point* point) noexcept {
     if (point->made) Ignore<Runtime>(Runtime::EventDestroy(point->event));
     delete point;
   }
 
-  mutable std::mutex mutex_;  ///< guards what follows; open while the runtime is at work
-  Point* idle_ = nullptr;
+  mutable std::mutex mutex_;      ///< guards what follows; open while the runtime is at work
+  std::array<Point*, 2> idle_{};  ///< of each kind
   std::map<StreamHandle, OwnStream> own_;
 };
 

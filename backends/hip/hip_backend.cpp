@@ -7,6 +7,7 @@
 #include "backends/gpu/per_stream.hpp"
 #include "backends/gpu/stream_pool.hpp"
 #include "backends/hip/hip_runtime.hpp"
+#include "backends/hip/ranges.hpp"
 #include "ferry/backend.hpp"
 
 namespace ferry::hip {
@@ -48,6 +49,7 @@ extern constinit const Backend kBackend = {
                                                      gpu::CurrentDeviceBy<HipRuntime>::StateOf);
     },
     .missing = Missing,
+    .ranges = Ranges,
 };
 
 }  // namespace ferry::hip

@@ -56,6 +56,12 @@ struct HipRuntime {
   static Error EventCreate(Event* event) noexcept {
     return hipEventCreateWithFlags(event, hipEventDisableTiming | hipEventReleaseToSystem);
   }
+  static Error EventCreateMeasuring(Event* event) noexcept {
+    return hipEventCreateWithFlags(event, hipEventReleaseToSystem);
+  }
+  static Error EventElapsedTime(float* milliseconds, Event from, Event to) noexcept {
+    return hipEventElapsedTime(milliseconds, from, to);
+  }
   static Error EventRecord(Event event, Stream on) noexcept { return hipEventRecord(event, on); }
   static Error EventDestroy(Event event) noexcept { return hipEventDestroy(event); }
   static Error EventSynchronize(Event event) noexcept { return hipEventSynchronize(event); }

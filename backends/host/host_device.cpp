@@ -4,9 +4,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 
 #include "ferry/error.hpp"
@@ -16,6 +19,8 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector register
 constexpr std::uintptr_t kMainStream = 1;
+constexpr std::uintptr_t kMeasures = std::uintptr_t{1}
+                                     << 62;  // in the handle of an event, of which the rest is a time
 
 std::string ProcessorName() {
   std::ifstream cpuinfo("/proc/cpuinfo");
@@ -52,6 +57,24 @@ void HostDevice::Copy(CopyKind, void* dst, const void* src, std::size_t bytes, S
 }
 void HostDevice::Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle) {
   std::memset(dst, std::to_integer<int>(value), bytes);
+}
+
+/// The work before the point is done: the handle is the time of the call, or a nanosecond after the newest
+/// one, so that no two are equal.
+EventHandle HostDevice::RecordMeasuring(StreamHandle) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto time =
+      static_cast<std::uintptr_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+  std::uintptr_t newest = newest_time_.load(), next = 0;
+  do {
+    next = std::max(newest + 1, time);
+  } while (!newest_time_.compare_exchange_weak(newest, next));
+  return EventHandle{kMeasures | next};
+}
+std::int64_t HostDevice::Elapsed(EventHandle from, EventHandle to) {
+  const auto first = static_cast<std::uintptr_t>(from), last = static_cast<std::uintptr_t>(to);
+  if ((first & last & kMeasures) == 0) throw std::logic_error("host Elapsed: an event that does not measure");
+  return static_cast<std::int64_t>(last) - static_cast<std::int64_t>(first);
 }
 
 }  // namespace ferry::host

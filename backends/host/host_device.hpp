@@ -28,6 +28,8 @@ class HostDevice final : public Device {
   void Synchronize(StreamHandle) override {}
 
   EventHandle Record(StreamHandle) override { return EventHandle{NewHandle()}; }
+  EventHandle RecordMeasuring(StreamHandle on) override;
+  std::int64_t Elapsed(EventHandle from, EventHandle to) override;
   void Release(EventHandle) noexcept override {}
   void StreamWait(StreamHandle, EventHandle) override {}
   void HostWait(EventHandle) override {}
@@ -38,6 +40,7 @@ class HostDevice final : public Device {
 
   DeviceProperties properties_;
   std::atomic<std::uintptr_t> newest_handle_;
+  std::atomic<std::uintptr_t> newest_time_{0};
 };
 
 }  // namespace ferry::host

@@ -42,6 +42,8 @@ class Machine {
     int device;
     Call made;
     std::optional<Point> at{};
+    bool measures = false;
+    std::shared_ptr<std::int64_t> time{};  ///< of a measuring one, when it was reached; 0 before
   };
   struct DeviceState {
     std::size_t used = 0;  ///< in bytes

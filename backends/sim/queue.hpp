@@ -26,7 +26,7 @@ struct Position {
 };
 
 enum class OpKind : std::uint8_t {
-  kOrder,   ///< a wait, or memory that comes: the simulator's own book-keeping
+  kOrder,   ///< a wait, a time, or memory that comes: the simulator's own book-keeping
   kFree,    ///< memory that goes: book-keeping too, and somebody short of memory may want it done
   kWork,    ///< a copy or a fill
   kKernel,  ///< the user's code, which runs without the lock

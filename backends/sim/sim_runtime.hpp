@@ -68,6 +68,9 @@ struct SimRuntime {
   static Error ThreadExchangeStreamCaptureMode(CaptureMode* mode);
 
   static Error EventCreate(Event* event);
+  static Error EventCreateMeasuring(Event* event);
+  /// Of the host's clock, when the queues' work got there.
+  static Error EventElapsedTime(float* milliseconds, Event from, Event to);
   static Error EventRecord(Event event, Stream on);
   static Error EventDestroy(Event event);
   static Error EventSynchronize(Event event);

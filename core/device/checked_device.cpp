@@ -150,12 +150,21 @@ void CheckedDevice::Synchronize(StreamHandle stream) {
   next().Synchronize(stream);
 }
 
-EventHandle CheckedDevice::Record(StreamHandle on) {
-  RequireStream("Record", on);
-  const EventHandle event = next().Record(on);
+EventHandle CheckedDevice::Record(StreamHandle on) { return Recorded("Record", &Device::Record, on); }
+EventHandle CheckedDevice::RecordMeasuring(StreamHandle on) {
+  return Recorded("RecordMeasuring", &Device::RecordMeasuring, on);
+}
+EventHandle CheckedDevice::Recorded(const char* call, EventHandle (Device::*record)(StreamHandle),
+                                    StreamHandle on) {
+  RequireStream(call, on);
+  const EventHandle event = (next().*record)(on);
   NoteOrUnmake(
       mutex_, [&] { NoteEvent(event); }, [&] { next().Release(event); });
   return event;
+}
+std::int64_t CheckedDevice::Elapsed(EventHandle from, EventHandle to) {
+  for (const EventHandle event : {from, to}) RequireKnown("Elapsed", event);
+  return next().Elapsed(from, to);
 }
 
 /// Handles come again.

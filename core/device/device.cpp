@@ -2,12 +2,21 @@
 #include "ferry/device.hpp"
 
 #include <exception>
+#include <stdexcept>
 
+#include "core/device/name.hpp"
 #include "ferry/detail/dependents.hpp"
 
 namespace ferry {
 Device::Device() : serial_(detail::Dependents::Open()) {}
 Device::~Device() { detail::Dependents::Of(serial_).Close(); }
+
+EventHandle Device::RecordMeasuring(StreamHandle) {
+  throw std::logic_error("Device::RecordMeasuring: " + Name(*this) + " has no clock");
+}
+std::int64_t Device::Elapsed(EventHandle, EventHandle) {
+  throw std::logic_error("Device::Elapsed: " + Name(*this) + " has no clock");
+}
 
 std::optional<EventHandle> Device::CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
                                                  StreamHandle on) {

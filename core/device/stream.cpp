@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <mutex>
+#include <stdexcept>
 #include <utility>
 
+#include "core/device/name.hpp"
 #include "ferry/detail/dependents.hpp"
 #include "ferry/detail/stream_note.hpp"
 #include "ferry/error.hpp"
@@ -206,6 +208,14 @@ std::shared_ptr<void> Event::Own(Device& device, EventHandle handle) {
                               : device.Release(EventHandle{reinterpret_cast<std::uintptr_t>(p)});
             dependents.Remove(Dependent::kEvent);
           }};
+}
+
+std::int64_t Elapsed(const Event& from, const Event& to) {
+  if (&from.device() != &to.device())
+    throw std::logic_error("Elapsed: from an event of " + Name(from.device()) +
+                           " to one of another device, " + Name(to.device()) +
+                           "; each has a clock of its own");
+  return from.device().Elapsed(from.handle(), to.handle());
 }
 
 Stream::Stream(Device& device)

@@ -172,16 +172,17 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   const auto kind = to_host     ? CopyKind::kDeviceToHost
                     : from_host ? CopyKind::kHostToDevice
                                 : CopyKind::kDeviceToDevice;
+  const auto queue = [&] {
+    return Event::OfCopy(kind, dst.Reach(bytes), src.Reach(bytes), CountOf(bytes), on);
+  };
   // Without its point the copy is waited for like a kernel: with all that is queued behind it.
-  if (const auto landed = Event::OfCopy(kind, dst.Reach(bytes), src.Reach(bytes), CountOf(bytes), on)) {
+  if (const auto landed = record ? detail::TellAround(*record, queue) : queue()) {
     src.uses.SetPoint(bytes, read, *landed);
     dst.uses.SetPoint(bytes, write, *landed);
   }
   ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });
   arrival.copied += CountOf(bytes);
-  if (!record) return std::nullopt;
-  detail::Tell(*record);
-  if (arrival.prefetch && arrival.only_of == 0) detail::Records::NotePrefetch(*record, dst);
+  if (record && arrival.prefetch && arrival.only_of == 0) detail::Records::NotePrefetch(*record, dst);
   return std::nullopt;
 }
 

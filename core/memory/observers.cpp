@@ -53,14 +53,14 @@ void Begin() {
   static_cast<void>(begun);
 }
 
-template <class Record>
-void TellAll(const Record& record) noexcept try {
+template <class Call>
+void CallAll(Call call) noexcept try {
   Begin();
   std::vector<const Observer*> thrown;
   {
     const std::shared_lock lock(observers().mutex);
     for (const auto& observer : observers().list) try {
-        observer->On(record);
+        call(*observer);
       } catch (const std::exception& error) {
         thrown.push_back(observer.get());
         Warn(error.what());
@@ -72,6 +72,11 @@ void TellAll(const Record& record) noexcept try {
   for (const Observer* const observer : thrown) Detach(observer);
 } catch (const std::bad_alloc&) {
   // It is told again, and throws again.
+}
+
+template <class Record>
+void TellAll(const Record& record) noexcept {
+  CallAll([&](Observer& observer) { observer.On(record); });
 }
 
 void LogRecord(const AccessRecord& record) {
@@ -115,6 +120,9 @@ void TellBefore(const CopyRecord& copy) {
   Begin();
   const std::shared_lock lock(observers().mutex);
   for (const auto& observer : observers().list) observer->Before(copy);
+}
+void TellStart(const CopyRecord& copy) noexcept {
+  CallAll([&](Observer& observer) { observer.OnStart(copy); });
 }
 void Tell(const CopyRecord& copy) noexcept { TellAll(copy); }
 void Tell(const AccessRecord& access) noexcept {

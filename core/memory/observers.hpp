@@ -9,12 +9,22 @@ namespace ferry::detail {
 
 /// Throws what an observer throws.
 void TellBefore(const CopyRecord& copy);
+void TellStart(const CopyRecord& copy) noexcept;
 void Tell(const CopyRecord& copy) noexcept;
 void Tell(const AccessRecord& access) noexcept;
 void Tell(const UnreadRecord& unread) noexcept;
 void Tell(const WaitRecord& wait) noexcept;
 void Tell(const LifeRecord& life) noexcept;
 void Tell(const CallRecord& call) noexcept;
+
+/// Of a copy that `queue` queues.
+template <class Queue>
+auto TellAround(const CopyRecord& copy, Queue queue) {
+  TellStart(copy);
+  auto point = queue();
+  Tell(copy);
+  return point;
+}
 
 /// Attaches the observers that environment variables ask for. Throws std::bad_alloc.
 void WatchForEnvironment();

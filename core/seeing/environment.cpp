@@ -5,8 +5,10 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/memory/observers.hpp"
+#include "core/seeing/ranges.hpp"
 #include "core/seeing/transfer_guard.hpp"
 #include "ferry/error.hpp"
 #include "ferry/ledger.hpp"
@@ -89,6 +91,13 @@ void GuardPointers(const std::string& wanted) {
   Log(LogLevel::kWarning, "FERRY_GUARD=" + wanted + " is neither 0 nor 1; pointers are not guarded");
 }
 
+void ShowRanges(const std::string& wanted) {
+  if (auto ranges = RangesOfProgram(wanted, Backends())) {
+    static auto* const watch = new Watch(std::move(ranges));
+    static_cast<void>(watch);
+  }
+}
+
 }  // namespace
 
 void WatchForEnvironment() {
@@ -96,6 +105,7 @@ void WatchForEnvironment() {
   if (const std::string wanted = Environment("FERRY_TRANSFERS"); !wanted.empty()) GuardTransfers(wanted);
   if (const std::string wanted = Environment("FERRY_LEDGER"); !wanted.empty()) KeepLedger(wanted);
   if (const std::string wanted = Environment("FERRY_TRACE"); !wanted.empty()) KeepTrace(wanted);
+  if (const std::string wanted = Environment("FERRY_RANGES"); !wanted.empty()) ShowRanges(wanted);
 }
 
 }  // namespace ferry::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,6 +10,13 @@
 #include "ferry/device.hpp"
 
 namespace ferry {
+
+/// A vendor's functions that mark the calling thread's time for its profiler. Texts are copied.
+struct ProfilerRanges {
+  std::uint64_t (*begin)(const char* text) noexcept;  ///< returns what ends the range
+  void (*end)(std::uint64_t range) noexcept;          ///< of any thread
+  void (*mark)(const char* text) noexcept;            ///< a point in time
+};
 
 /// What a backend gives to be chosen by name.
 struct Backend {
@@ -24,6 +32,8 @@ struct Backend {
   bool pooled = true;
   /// Why count() is 0, in the vendor's words; null where it never is.
   std::string (*missing)() = nullptr;
+  /// For FERRY_RANGES; null, or returns null, where there are none.
+  const ProfilerRanges* (*ranges)() noexcept = nullptr;
 };
 
 /// The backends of this build: the one picked at configure time first, then host and sim.

@@ -44,6 +44,8 @@ class CheckedDevice final : public ForwardingDevice {
   void DestroyStream(StreamHandle stream) noexcept override;
   void Synchronize(StreamHandle stream) override;
   EventHandle Record(StreamHandle on) override;
+  EventHandle RecordMeasuring(StreamHandle on) override;
+  std::int64_t Elapsed(EventHandle from, EventHandle to) override;
   void Release(EventHandle event) noexcept override;
   void StreamWait(StreamHandle on, EventHandle event) override;
   void HostWait(EventHandle event) override;
@@ -67,6 +69,7 @@ class CheckedDevice final : public ForwardingDevice {
   void RequireCopy(const char* call, CopyKind kind, void* dst, const void* src, std::size_t bytes,
                    StreamHandle on);
   void RequireStream(const char* call, StreamHandle stream);
+  EventHandle Recorded(const char* call, EventHandle (Device::*record)(StreamHandle), StreamHandle on);
   void NoteEvent(EventHandle event);
   void RequireKnown(const char* call, EventHandle event);
   void RequireWaitable(const char* call, EventHandle event);

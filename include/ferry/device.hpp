@@ -127,6 +127,12 @@ class Device {
 
   /// A point after the work queued on `on` so far. Owned through Event; may outlive its stream.
   virtual EventHandle Record(StreamHandle on) = 0;
+  /// The same, of a point that measures: it keeps the time at which it is reached. Throws std::logic_error
+  /// for a device that has no clock.
+  virtual EventHandle RecordMeasuring(StreamHandle on);
+  /// From one measuring point to another, in nanoseconds; negative where `to` was reached first. The host
+  /// waits for both. Throws std::logic_error for a point that does not measure.
+  virtual std::int64_t Elapsed(EventHandle from, EventHandle to);
   /// Gives an event back. Waits that were asked for by then still hold.
   virtual void Release(EventHandle event) noexcept = 0;
   /// `on` is this device's; the event may be another device's of the same backend.

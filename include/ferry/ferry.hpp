@@ -17,6 +17,7 @@
 #include "ferry/observer.hpp"
 #include "ferry/operand.hpp"
 #include "ferry/out_of_memory.hpp"
+#include "ferry/overlap.hpp"
 #include "ferry/place.hpp"
 #include "ferry/pointer_guard.hpp"
 #include "ferry/pooled_device.hpp"

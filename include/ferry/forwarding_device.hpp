@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,8 +14,9 @@
 namespace ferry {
 
 /// Passes every call on to the device that it owns. An adaptor overrides what it is about; one that overrides
-/// Deallocate must override Abandon too. CopyAndRecord and Order are not passed on: they are made of the
-/// other calls, so that no adaptor misses a copy, a point or a wait.
+/// Deallocate must override Abandon too, and one that overrides Record perhaps RecordMeasuring. CopyAndRecord
+/// and Order are not passed on: they are made of the other calls, so that no adaptor misses a copy, a point
+/// or a wait.
 class ForwardingDevice : public Device {
  public:
   /// Throws std::invalid_argument for null.
@@ -49,6 +51,8 @@ class ForwardingDevice : public Device {
   void DestroyStream(StreamHandle stream) noexcept override { next_->DestroyStream(stream); }
   void Synchronize(StreamHandle stream) override { next_->Synchronize(stream); }
   EventHandle Record(StreamHandle on) override { return next_->Record(on); }
+  EventHandle RecordMeasuring(StreamHandle on) override { return next_->RecordMeasuring(on); }
+  std::int64_t Elapsed(EventHandle from, EventHandle to) override { return next_->Elapsed(from, to); }
   void Release(EventHandle event) noexcept override { next_->Release(event); }
   void StreamWait(StreamHandle on, EventHandle event) override { next_->StreamWait(on, event); }
   void HostWait(EventHandle event) override { next_->HostWait(event); }

@@ -110,6 +110,8 @@ class Observer {
   virtual ~Observer() = default;
   /// A copy is about to be queued. An exception refuses it: the access throws that, and changes nothing.
   virtual void Before(const CopyRecord& /*copy*/) {}
+  /// The copy is queued next: what its stream has to wait for is queued, and nothing else can refuse it.
+  virtual void OnStart(const CopyRecord& /*copy*/) {}
   /// The copy was queued.
   virtual void On(const CopyRecord& /*copy*/) {}
   virtual void On(const AccessRecord& /*access*/) {}  ///< it was made

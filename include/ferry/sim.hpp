@@ -26,7 +26,8 @@ inline constexpr std::string_view kCalls[] = {
     "MemcpyAsync", "MemsetAsync", "Launch", "MemPoolSetAccess", "DeviceEnablePeerAccess", "PointerGetAttributes",
     "StreamCreate", "CreateBlockingStream", "StreamDestroy", "StreamQuery", "StreamSynchronize",
     "StreamWaitEvent", "StreamIsCapturing", "ThreadExchangeStreamCaptureMode", "BeginCapture", "EndCapture",
-    "EventCreate", "EventDestroy", "EventRecord", "EventSynchronize", "EventQuery"};
+    "EventCreate", "EventCreateMeasuring", "EventDestroy", "EventRecord", "EventSynchronize", "EventQuery",
+    "EventElapsedTime"};
 // clang-format on
 
 /// When work that was queued runs.

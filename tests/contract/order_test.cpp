@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What device.hpp promises of order: streams, events, and the destruction of either.
+#include <chrono>
+#include <cstdint>
 #include <optional>
+#include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "tests/contract/world.hpp"
@@ -9,6 +13,7 @@ using namespace ferry;
 using namespace ferry::contract;
 using enum MemoryKind;
 using enum CopyKind;
+using namespace std::chrono_literals;
 
 TEST_CASE("Work on one stream runs in the order in which it was queued") {
   World world;
@@ -150,6 +155,49 @@ TEST_CASE("Streams and events that live at once have handles of their own") {
   CHECK(a.handle() != StreamHandle{});
   const Event first(a), second(a);
   CHECK(first.handle() != second.handle());
+}
+
+TEST_CASE("Measuring points are points like others, and have a time between them") {
+  World world;
+  const Stream stream(world.device());
+  const Block block(kDevice, kBytes, stream), seen(kPinnedHost, kBytes, stream);
+  const auto launch = world.device().properties().launch;
+  const bool at_once = world.device().properties().kernels_at_once;
+  for (int round = 0; round < 2; ++round) {  // points come again
+    const Event from = Event::Measuring(stream);
+    const Event plain(stream);
+    Fill(stream, block, round);
+    Copy(stream, kDeviceToHost, seen, block);
+    if (launch != nullptr)
+      launch(world.index(), stream.handle(), {}, [] { std::this_thread::sleep_for(2ms); });
+    else if (at_once)
+      std::this_thread::sleep_for(2ms);
+    const Event to = Event::Measuring(stream);
+    const std::int64_t time = Elapsed(from, to);
+    CHECK(Holds(seen, round));
+    CHECK(time >= (launch != nullptr || at_once ? 1'999'000 : 0));  // a float of milliseconds
+    CHECK(Elapsed(to, from) == -time);
+    CHECK(Elapsed(to, to) == 0);
+    CHECK_THROWS_AS(Elapsed(plain, to), std::logic_error);
+    CHECK_THROWS_AS(Elapsed(from, plain), std::logic_error);
+  }
+}
+
+TEST_CASE("A measuring point is waited for by the host and by streams") {
+  World world;
+  const Stream writer(world.device()), reader(world.device());
+  const Block block(kDevice, kBytes, writer);
+  const Block first(kPinnedHost, kBytes, writer), second(kPinnedHost, kBytes, reader);
+  Fill(writer, block, 3);
+  Copy(writer, kDeviceToHost, first, block);
+  const Event written = Event::Measuring(writer);
+  written.StreamWait(reader);
+  Copy(reader, kDeviceToHost, second, block);
+  const Event read = Event::Measuring(reader);
+  written.HostWait();
+  CHECK(Holds(first, 3));
+  CHECK(Elapsed(written, read) >= 0);
+  CHECK(Holds(second, 3));
 }
 
 TEST_CASE("Host code that is launched runs in its stream's order") {

@@ -74,9 +74,9 @@ SimRuntime::Error CreateStream(VendorStream* stream) {
   return error;
 }
 template <class VendorEvent>
-SimRuntime::Error CreateEvent(VendorEvent* event) {
+SimRuntime::Error CreateEvent(VendorEvent* event, bool measures) {
   SimRuntime::Event its{};
-  const auto error = SimRuntime::EventCreate(&its);
+  const auto error = measures ? SimRuntime::EventCreateMeasuring(&its) : SimRuntime::EventCreate(&its);
   *event = reinterpret_cast<VendorEvent>(its);
   return error;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The functions that CUDA and HIP have under one name but for its beginning, made of the simulated GPU: for
 // one source file of a vendor's, after its header, with FERRY_VENDOR(name) as that name and FERRY_EVENT_FLAGS
-// as what EventCreateWithFlags is given. No guard, for it is nobody else's.
+// as what EventCreateWithFlags is given for an event that does not measure. No guard, for it is nobody
+// else's.
 #include "tests/gpu/are_simulated.hpp"
 #include "tests/gpu/simulated.hpp"
 
@@ -136,8 +137,13 @@ FERRY_VENDOR(StreamEndCapture)(FERRY_VENDOR(Stream_t) stream, FERRY_VENDOR(Graph
 FERRY_VENDOR(Error_t) FERRY_VENDOR(GraphDestroy)(FERRY_VENDOR(Graph_t)) { return FERRY_VENDOR(Success); }
 
 FERRY_VENDOR(Error_t) FERRY_VENDOR(EventCreateWithFlags)(FERRY_VENDOR(Event_t) * event, unsigned flags) {
-  simulated::Expect(flags == (FERRY_EVENT_FLAGS), __func__);
-  return Give(simulated::CreateEvent(event));
+  const bool measures = (flags & FERRY_VENDOR(EventDisableTiming)) == 0;
+  simulated::Expect((flags | FERRY_VENDOR(EventDisableTiming)) == (FERRY_EVENT_FLAGS), __func__);
+  return Give(simulated::CreateEvent(event, measures));
+}
+FERRY_VENDOR(Error_t)
+FERRY_VENDOR(EventElapsedTime)(float* time, FERRY_VENDOR(Event_t) from, FERRY_VENDOR(Event_t) to) {
+  return Give(SimRuntime::EventElapsedTime(time, simulated::Point(from), simulated::Point(to)));
 }
 FERRY_VENDOR(Error_t) FERRY_VENDOR(EventRecord)(FERRY_VENDOR(Event_t) event, FERRY_VENDOR(Stream_t) on) {
   return Give(SimRuntime::EventRecord(simulated::Point(event), simulated::Queue(on)));

@@ -219,6 +219,7 @@ void CheckEachUse(Checked& checked, StreamHandle handle) {
   CheckMisuse(checked, "Fill" + none, [&] { device.Fill(block, std::byte{}, 1, handle); });
   CheckMisuse(checked, "Synchronize" + none, [&] { device.Synchronize(handle); });
   CheckMisuse(checked, "Record" + none, [&] { device.Record(handle); });
+  CheckMisuse(checked, "RecordMeasuring" + none, [&] { device.RecordMeasuring(handle); });
   CheckMisuse(checked, "StreamWait" + none, [&] { device.StreamWait(handle, event); });
   CheckLogged(checked, "Deallocate" + none, [&] { device.Deallocate(kDevice, block, 32, handle); });
   device.Release(event);
@@ -241,6 +242,11 @@ TEST_CASE("An event is this device's, and released once") {
   CheckMisuse(checked, "StreamWait: the event was released", [&] { device.StreamWait(kMain, event); });
   CheckMisuse(checked, "HostWait" + unknown, [&] { device.HostWait(event); });
   CheckLogged(checked, "Release" + unknown, [&] { device.Release(event); });
+  const EventHandle measuring = device.RecordMeasuring(kMain);
+  CheckMisuse(checked, "Elapsed" + unknown, [&] { device.Elapsed(measuring, event); });
+  CheckMisuse(checked, "Elapsed" + unknown, [&] { device.Elapsed(event, measuring); });
+  CHECK(device.Elapsed(measuring, measuring) == 0);
+  device.Release(measuring);
 }
 
 namespace {

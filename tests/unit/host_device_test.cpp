@@ -4,9 +4,17 @@
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include "ferry/stream.hpp"
+#include "synced_memory_device.hpp"
 
 using namespace ferry;
 using enum MemoryKind;
@@ -59,4 +67,34 @@ TEST_CASE("What is queued on the host is done when the call returns") {
   CHECK(std::strcmp(target, "done") == 0);
   device.Fill(target, std::byte{'x'}, 2, device.CreateStream());
   CHECK(std::strcmp(target, "xxne") == 0);
+}
+
+TEST_CASE("Host events measure the time of the call, and no two have one handle") {
+  host::HostDevice device;
+  std::set<EventHandle> handles;
+  const EventHandle first = device.RecordMeasuring(kMainStream);
+  EventHandle last{};
+  for (int i = 0; i < 1000; ++i) {
+    last = device.RecordMeasuring(kMainStream);
+    handles.insert({last, device.Record(kMainStream)});
+  }
+  CHECK(handles.size() == 2000);
+  const std::int64_t so_far = device.Elapsed(first, last);
+  CHECK(so_far >= 1000);
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  CHECK(device.Elapsed(last, device.RecordMeasuring(kMainStream)) >= 3'000'000);
+  CHECK(device.Elapsed(first, last) == so_far);
+}
+
+TEST_CASE("Events of two devices have no time between them") {
+  host::HostDevice device, other;
+  const Event from = Event::Measuring(Stream::Main(device)), to = Event::Measuring(Stream::Main(other));
+  CHECK_THROWS_WITH(Elapsed(from, to), Catch::Matchers::ContainsSubstring("each has a clock of its own"));
+  CHECK_THROWS_AS(Elapsed(from, to), std::logic_error);
+}
+
+TEST_CASE("A device without a clock says so") {
+  testing::LogDevice device;
+  CHECK_THROWS_AS(Event::Measuring(Stream::Main(device)), std::logic_error);
+  CHECK_THROWS_WITH(Event::Measuring(Stream::Main(device)), "Device::RecordMeasuring: log:0 has no clock");
 }

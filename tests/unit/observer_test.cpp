@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ferry/ferry.hpp"
+#include "synced_memory_device.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -106,6 +107,25 @@ TEST_CASE("A call that could not take its operands is not told") {
   static_cast<void>(Place::Cpu(*f.device).Overwrite(x));
   CHECK_THROWS_AS(Scale(Place(*f.device), 2.0F, x), std::runtime_error);
   CHECK(f.notes->calls.empty());
+}
+
+TEST_CASE("An observer is told that a copy starts when its waits are queued, and the copy is not") {
+  struct Starts : Observer {
+    explicit Starts(LogDevice& of) : device(of) {}
+    void OnStart(const CopyRecord&) override { before.push_back(device.Take()); }
+    LogDevice& device;
+    std::vector<Calls> before;
+  };
+  LogDevice device;
+  const Stream writer(device), copies(device);
+  SyncedMemory memory(16, device);
+  memory.mutable_gpu_data(writer);
+  const auto starts = std::make_shared<Starts>(device);
+  const Watch watch(starts);
+  memory.Prefetch(Side::kCpu, copies);
+  REQUIRE(starts->before.size() == 1);
+  CHECK(starts->before[0].back() == "s2 waits for e1");
+  CHECK(device.Take() == Calls{"to host 16 on s2", "record e2 on s2"});
 }
 
 TEST_CASE("Each kind of call tells its own site") {

@@ -115,6 +115,10 @@ void CallEverything() {
       attempt([&] { point.HostWait(); });
       (void)device.Reached(point.handle());
     });
+    attempt([&] {
+      const Event point = Event::Measuring(main);
+      (void)Elapsed(point, point);
+    });
     attempt([&] { main.Synchronize(); });
     attempt([&] { sim::Launch(main, {}, [] {}); });
     attempt([&] { device.DestroyStream(sim::CreateBlockingStream(device)); });

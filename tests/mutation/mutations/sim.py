@@ -11,6 +11,9 @@ SIM = "backends/sim/sim.cpp"
 RUNTIME = "backends/sim/sim_runtime.cpp"
 
 MUTATIONS = [
+    # Times.
+    ("backends/sim/sim_event.cpp", "[time = found->time] { *time = HostTime(); }", "[time = found->time, now = HostTime()] { *time = now; }",
+     "an event is reached when it is recorded"),
     # Peers.
     (COPY, "    const bool between = direction == kDeviceToDevice;\n", "    const bool between = true;\n",
      "a device copies a peer's memory to the host"),

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <array>
+#include <chrono>
+#include <memory>
+
+#include "machine.hpp"
+#include "sim_runtime.hpp"
+
+namespace ferry::sim {
+namespace {
+
+using enum SimRuntime::Error;
+
+/// In nanoseconds.
+std::int64_t HostTime() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+}  // namespace
+
+SimRuntime::Error SimRuntime::EventCreate(Event* event) {
+  return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock&) {
+    *event = reinterpret_cast<Event>(machine().MakeEvent(CurrentDevice(), call));
+    return kSuccess;
+  });
+}
+SimRuntime::Error SimRuntime::EventCreateMeasuring(Event* event) {
+  return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock&) {
+    const std::uintptr_t handle = machine().MakeEvent(CurrentDevice(), call);
+    machine().FindEvent(call, handle)->measures = true;
+    *event = reinterpret_cast<Event>(handle);
+    return kSuccess;
+  });
+}
+SimRuntime::Error SimRuntime::EventElapsedTime(float* milliseconds, Event from, Event to) {
+  return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock&) {
+    std::array<std::int64_t, 2> times{};
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const Machine::EventState* const event = machine().FindEvent(call, Number(i == 0 ? from : to));
+      if (event == nullptr) return kInvalidHandle;
+      if (event->time == nullptr)
+        return machine().Misuse(call, "an event that does not measure, or was never recorded",
+                                kInvalidHandle);
+      if (*event->time == 0) return kNotReady;
+      times.at(i) = *event->time;
+    }
+    *milliseconds = static_cast<float>(static_cast<double>(times[1] - times[0]) * 1e-6);
+    return kSuccess;
+  });
+}
+SimRuntime::Error SimRuntime::EventRecord(Event event, Stream on) {
+  return Enter(__func__, Faults::kEither, [&](const Call& call, Lock&) {
+    const auto queue = machine().Ready(call, Number(on), CurrentDevice());
+    if (queue == nullptr) return kInvalidHandle;
+    Machine::EventState* const found = machine().FindEvent(call, Number(event));
+    if (found == nullptr) return kInvalidHandle;
+    if (found->device != queue->device)
+      return machine().Misuse(call, "an event of another device than the stream", kInvalidHandle);
+    if (found->measures) {
+      found->time = std::make_shared<std::int64_t>(0);
+      machine().Push(queue, {OpKind::kOrder, call, [time = found->time] { *time = HostTime(); }});
+    } else {
+      machine().OrderWithMain(queue, call);
+    }
+    found->at = Point(queue);
+    return kSuccess;
+  });
+}
+SimRuntime::Error SimRuntime::EventDestroy(Event event) {
+  return Enter(__func__, Faults::kGivesBack, [&](const Call& call, Lock&) {
+    if (machine().FindEvent(call, Number(event)) == nullptr) return kInvalidHandle;
+    machine().DestroyEvent(Number(event));
+    return kSuccess;
+  });
+}
+SimRuntime::Error SimRuntime::EventSynchronize(Event event) {
+  return Enter(__func__, Faults::kEither, [&](const Call& call, Lock& lock) {
+    const auto point = machine().PointOf(call, Number(event));
+    if (!point) return kInvalidHandle;
+    if (machine().options.events_need_stream && point->position.queue->destroyed)
+      return machine().Misuse(call, "an event of a stream that was destroyed", kInvalidHandle);
+    if (machine().options.waits_end_captures)
+      if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
+    ++machine().report.host_waits;
+    machine().WaitFor(*point, lock);
+    machine().Release();
+    return kSuccess;
+  });
+}
+SimRuntime::Error SimRuntime::EventQuery(Event event) {
+  return Enter(__func__, Faults::kQuery, [&](const Call& call, Lock& lock) {
+    const auto point = machine().PointOf(call, Number(event));
+    if (!point) return kInvalidHandle;
+    if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
+    machine().RunWithoutKernels(point->position, lock);
+    if (!point->position.Reached()) return kNotReady;
+    point->before.ShowToHost();
+    return kSuccess;
+  });
+}
+
+}  // namespace ferry::sim

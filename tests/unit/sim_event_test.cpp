@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Events of the simulated GPU that measure.
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <thread>
+
+#include "ferry/error.hpp"
+#include "ferry/sim.hpp"
+#include "sim_fixture.hpp"
+
+namespace ferry::testing {
+namespace {
+
+using sim::SimRuntime;
+
+constexpr std::chrono::milliseconds kPause{40};
+constexpr std::int64_t kPauseNs = 40'000'000;
+
+TEST_CASE("An event's time is when its late queue gets there, not when it was recorded") {
+  const SimWorld world({.order = sim::Order::kLate});
+  const Event first = Event::Measuring(world.side);
+  std::this_thread::sleep_for(kPause);
+  const Event second = Event::Measuring(world.side);
+  CHECK(Elapsed(first, second) < kPauseNs);
+  std::this_thread::sleep_for(kPause);
+  CHECK(Elapsed(first, Event::Measuring(world.side)) >= kPauseNs);
+}
+
+TEST_CASE("What an event measured stays when its stream goes on") {
+  const SimWorld world;
+  const Event first = Event::Measuring(world.side), second = Event::Measuring(world.side);
+  const std::int64_t time = Elapsed(first, second);
+  sim::Launch(world.side, {}, [] {});
+  world.side.Synchronize();
+  CHECK(Elapsed(first, second) == time);
+}
+
+TEST_CASE("The simulated runtime says that an event is not reached, or does not measure") {
+  const SimWorld world({.order = sim::Order::kLate});
+  SimRuntime::Event measuring{}, plain{};
+  REQUIRE(SimRuntime::EventCreateMeasuring(&measuring) == SimRuntime::kSuccess);
+  REQUIRE(SimRuntime::EventCreate(&plain) == SimRuntime::kSuccess);
+  float time = -1;
+  CHECK(SimRuntime::EventElapsedTime(&time, measuring, measuring) == SimRuntime::kInvalidHandle);
+  REQUIRE(SimRuntime::EventRecord(measuring, Native(world.main)) == SimRuntime::kSuccess);
+  CHECK(SimRuntime::EventElapsedTime(&time, measuring, measuring) == SimRuntime::kNotReady);
+  REQUIRE(SimRuntime::EventRecord(plain, Native(world.main)) == SimRuntime::kSuccess);
+  REQUIRE(SimRuntime::EventSynchronize(measuring) == SimRuntime::kSuccess);
+  CHECK(SimRuntime::EventElapsedTime(&time, measuring, measuring) == SimRuntime::kSuccess);
+  CHECK(time == 0);
+  CHECK(SimRuntime::EventElapsedTime(&time, measuring, plain) == SimRuntime::kInvalidHandle);
+  CHECK(sim::Inspect().misuse.size() == 2);
+  CHECK(SimRuntime::EventDestroy(measuring) == SimRuntime::kSuccess);
+  CHECK(SimRuntime::EventDestroy(plain) == SimRuntime::kSuccess);
+}
+
+TEST_CASE("Events of both kinds come again, each as its own kind, and go with the device") {
+  {
+    const SimWorld world;
+    for (int round = 0; round < 3; ++round) {
+      const Event plain(world.side), from = Event::Measuring(world.side), to = Event::Measuring(world.side);
+      CHECK(Elapsed(from, to) >= 0);
+      CHECK_THROWS_AS(Elapsed(from, plain), std::logic_error);
+    }
+    const long calls = sim::Inspect().runtime_calls;
+    Event::Measuring(world.side).HostWait();
+    CHECK(sim::Inspect().runtime_calls - calls <= 8);
+  }
+  CHECK(sim::Inspect().leaks.empty());
+  CHECK(sim::Inspect().misuse.empty());
+}
+
+TEST_CASE("Nothing is measured on a stream under capture") {
+  const SimWorld world;
+  sim::BeginCapture(world.side);
+  CHECK_THROWS_AS(Event::Measuring(world.side), StreamCaptureError);
+  const Event from = Event::Measuring(world.main), to = Event::Measuring(world.main);
+  CHECK(Elapsed(from, to) >= 0);
+  sim::EndCapture(world.side);
+  CHECK(sim::Inspect().misuse.empty());
+}
+
+TEST_CASE("A kernel that failed has no time") {
+  const SimWorld world;
+  const Event from = Event::Measuring(world.side);
+  sim::Launch(world.side, {}, [] { throw Error("on purpose"); });
+  const Event to = Event::Measuring(world.side);
+  CHECK_THROWS_AS(Elapsed(from, to), DeviceError);
+}
+
+}  // namespace
+}  // namespace ferry::testing
