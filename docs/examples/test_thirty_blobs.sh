@@ -29,7 +29,7 @@ rm -r "${json%/*}"
 
 # What is said wrongly is one warning, and the program goes on unchanged.
 plain=$("$program" 2>&1)
-for wrong in FERRY_LEDGER=/nowhere/at/all FERRY_GUARD=yes FERRY_TRANSFERS=perhaps; do
+for wrong in FERRY_LEDGER=/nowhere/at/all FERRY_GUARD=yes FERRY_TRANSFERS=perhaps FERRY_RANGES=perhaps; do
   said=$(env "$wrong" "$program" 2>&1)
   has "${wrong%%=*}" "$said"
   [ "$(echo "$said" | grep -c warning)" = 1 ]
