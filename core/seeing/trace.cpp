@@ -123,7 +123,7 @@ Trace::Events::Track& Trace::Events::Queue(const Stream& on, Slice slice) {
 }
 
 /// The begin of the accesses of the open slice, where the next one belongs to them: they are of one call.
-std::optional<Trace::Events::Nanoseconds> Trace::Events::BeginOf(const Track& track, const Site& site) const {
+std::optional<Trace::Events::Nanoseconds> Trace::Events::BeginOf(const Track& track, const Site& site) {
   constexpr std::size_t kMostText = 1000;
   const bool same = track.open && track.open->access && detail::Same(*track.open->access, site) &&
                     track.operands.size() < kMostText;

@@ -80,7 +80,7 @@ class Trace::Events : public Observer {
   void Add(Lane lane, Nanoseconds begin, Nanoseconds end, std::string_view text);
   Track& Queue(const Stream& on, Slice slice);
   void Close(Track& track, Nanoseconds at);
-  std::optional<Nanoseconds> BeginOf(const Track& track, const Site& site) const;
+  static std::optional<Nanoseconds> BeginOf(const Track& track, const Site& site);
   void Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until);
   void Count(std::size_t space, const LifeRecord& life);
 

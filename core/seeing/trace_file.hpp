@@ -32,7 +32,7 @@ class TraceFile {
   void Write();
   void Fail() noexcept;
 
-  static constexpr std::size_t kEnough = 64 * 1024;
+  static constexpr std::size_t kEnough = std::size_t{64} * 1024;
   const std::string path_;
   std::unique_ptr<std::FILE, Close> file_;  ///< null after a failure
   std::string text_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 namespace ferry::report {
 namespace {
@@ -33,9 +34,9 @@ void AppendUtf8(std::string& text, unsigned code) {
 }  // namespace
 
 const Json* Json::Find(std::string_view name) const noexcept {
-  const auto found =
-      std::find_if(members.begin(), members.end(), [&](const auto& member) { return member.first == name; });
-  return found == members.end() ? nullptr : &found->second;
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [&](const JsonMember& member) { return member.name == name; });
+  return found == members.end() ? nullptr : &found->value;
 }
 std::string_view Json::Text(std::string_view name) const noexcept {
   const Json* const found = Find(name);
@@ -98,7 +99,7 @@ Json ArrayReader::Object(int depth) {
     if (const int c = Visible(); c != '"' && c != kEnd) Refuse("a name is missing");
     std::string name = Text();
     Expect(':');
-    object.members.emplace_back(std::move(name), Value(depth + 1));
+    object.members.push_back({std::move(name), Value(depth + 1)});
     if (Visible() == '}') return Take(), object;
     Expect(',');
   }

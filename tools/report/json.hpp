@@ -7,10 +7,11 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace ferry::report {
+
+struct JsonMember;
 
 /// A value of JSON. true, false and null are texts, as they are written.
 struct Json {
@@ -18,8 +19,8 @@ struct Json {
   Kind kind = Kind::kWord;
   std::string text;  ///< of a text; of a word; of a number, as it is written
   double number = 0;
-  std::vector<Json> items;                            ///< of an array
-  std::vector<std::pair<std::string, Json>> members;  ///< of an object
+  std::vector<Json> items;          ///< of an array
+  std::vector<JsonMember> members;  ///< of an object
 
   /// Null where there is none.
   const Json* Find(std::string_view name) const noexcept;
@@ -27,6 +28,11 @@ struct Json {
   std::string_view Text(std::string_view name) const noexcept;
   /// Of a member that is a number; else 0.
   double Number(std::string_view name) const noexcept;
+};
+
+struct JsonMember {
+  std::string name;
+  Json value;
 };
 
 /// The bytes end within a value.
