@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "ferry/detail/live_list.hpp"
 #include "ferry/detail/use_list.hpp"
 #include "ferry/device.hpp"
 
@@ -31,11 +32,13 @@ struct Buffer {
   bool constant = false;  ///< adopted bytes that nobody may write
   std::uint16_t serial = device->serial();
   void* ptr = nullptr;
-  std::size_t allocated = 0;           ///< what the device gets back, in bytes; 0 where the bytes are adopted
+  std::unique_ptr<LiveNode> live{};    ///< of what the device gets back; null where the bytes are adopted
   std::unique_ptr<Deleter> deleter{};  ///< of adopted bytes that are ours
   UseList uses{};
 
-  bool adopted() const noexcept { return ptr != nullptr && allocated == 0; }
+  bool adopted() const noexcept { return ptr != nullptr && live == nullptr; }
+  /// In bytes.
+  std::size_t allocated() const noexcept { return live == nullptr ? 0 : live->bytes(); }
   std::byte* At(Bytes bytes) const noexcept { return static_cast<std::byte*>(ptr) + bytes.first; }
 
   /// What the host must wait for before its access, if there is something.
