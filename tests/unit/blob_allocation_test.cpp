@@ -4,6 +4,7 @@
 #include <functional>
 #include <string_view>
 
+#include "ferry/error.hpp"
 #include "ferry/proto.hpp"
 #include "tests/property/host_memory.hpp"
 #include "tests/unit/blob_world.hpp"

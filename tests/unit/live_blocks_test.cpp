@@ -169,13 +169,17 @@ TEST_CASE("a device that ends before what memories have of it says whose that is
   auto memory = std::make_unique<SyncedMemory>(64, *machine.device, "x");
   const Site site = Site::Caller();
   memory->gpu_data(Stream::Main(*machine.device), site);
+  SetMemoryLimit(*machine.device, 64);
+  const auto serial = machine.device->serial();
   machine.device.reset();
   CHECK(warnings ==
         Texts{"sim:0 ends before what memories have of it:\n  \"x\": 64 bytes, allocated by " + Name(site)});
   memory.reset(), quiet.reset();
   SetLogSink({});
   const auto again = MakeDevice("sim");
+  CHECK(again->serial() == serial);
   CHECK(LiveBlocks(*again).empty());
+  CHECK(SetMemoryLimit(*again, 0) == 0);
 }
 
 TEST_CASE("threads never have more than the limit among them, whoever looks on") {
