@@ -89,28 +89,25 @@ inline StreamBefore(buffer, access, on) {
   fi
 }
 
+inline ForgetRead(buffer, stream) {
+  reads[USE(buffer, stream)] = false; read_point[USE(buffer, stream)] = 0
+}
+
 /* UseList::Note; `point` is that of a copy, or LAZY. */
 inline Note(buffer, access, on, point) {
   if
   :: access != READ ->
-     reads[USE(buffer, 0)] = false; read_point[USE(buffer, 0)] = 0;
-     reads[USE(buffer, 1)] = false; read_point[USE(buffer, 1)] = 0;
+     ForgetRead(buffer, 0); ForgetRead(buffer, 1);
      writer[buffer] = on; write_point[buffer] = point
   :: access == READ && writer[buffer] == on && (write_point[buffer] == LAZY || FAULT == POINT_STAYS)
   :: access == READ && !(writer[buffer] == on && (write_point[buffer] == LAZY || FAULT == POINT_STAYS)) ->
-     if
-     :: reads[USE(buffer, on)] -> read_point[USE(buffer, on)] = LAZY
-     :: else -> reads[USE(buffer, on)] = true; read_point[USE(buffer, on)] = point
-     fi
+     read_point[USE(buffer, on)] = (reads[USE(buffer, on)] -> LAZY : point);
+     reads[USE(buffer, on)] = true
   fi
 }
 
 inline Reach(stream, point) {
-  target = point;
-  if
-  :: target == LAZY -> target = queued[stream]
-  :: else
-  fi;
+  target = (point == LAZY -> queued[stream] : point);
   done[stream] >= target;
   target = 0
 }
@@ -118,13 +115,11 @@ inline Reach(stream, point) {
 /* The host waits for the streams that read, and forgets them: UseList::Readers, Reached. */
 inline HostAfterReaders(buffer) {
   if
-  :: reads[USE(buffer, 0)] ->
-     Reach(0, read_point[USE(buffer, 0)]); reads[USE(buffer, 0)] = false; read_point[USE(buffer, 0)] = 0
+  :: reads[USE(buffer, 0)] -> Reach(0, read_point[USE(buffer, 0)]); ForgetRead(buffer, 0)
   :: else
   fi;
   if
-  :: reads[USE(buffer, 1)] ->
-     Reach(1, read_point[USE(buffer, 1)]); reads[USE(buffer, 1)] = false; read_point[USE(buffer, 1)] = 0
+  :: reads[USE(buffer, 1)] -> Reach(1, read_point[USE(buffer, 1)]); ForgetRead(buffer, 1)
   :: else
   fi
 }
@@ -146,8 +141,7 @@ inline HostBefore(buffer, access) {
   if
   :: access != READ && FAULT != WRITE_SKIPS_READERS -> HostAfterReaders(buffer)
   :: access != READ && FAULT == WRITE_SKIPS_READERS ->
-     reads[USE(buffer, 0)] = false; read_point[USE(buffer, 0)] = 0;
-     reads[USE(buffer, 1)] = false; read_point[USE(buffer, 1)] = 0
+     ForgetRead(buffer, 0); ForgetRead(buffer, 1)
   :: else
   fi
 }
@@ -169,10 +163,7 @@ inline Transfer(from, to, on) {
 }
 
 inline Follow(side, access) {
-  if
-  :: FAULT == WRITE_KEEPS_HOLDERS && access != READ -> head = head | next
-  :: else -> head = next
-  fi;
+  head = (FAULT == WRITE_KEEPS_HOLDERS && access != READ -> head | next : next);
   action = 0; next = 0
 }
 
@@ -196,10 +187,7 @@ inline AccessHost(access) {
   Next(head, CPU, access, action, next);
   if
   :: action == COPY ->
-     if
-     :: writer[DEVICE] != NOBODY -> on = writer[DEVICE]
-     :: else -> on = 0
-     fi;
+     on = (writer[DEVICE] == NOBODY -> 0 : writer[DEVICE]);
      Transfer(DEVICE, HOST, on)
   :: action == ZERO -> HostBefore(HOST, READ_WRITE); bytes[HOST] = 0
   :: action == NOTHING
