@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/device/name.hpp"
 #include "ferry/device.hpp"
 #include "ferry/log.hpp"
 
@@ -35,10 +36,20 @@ std::uint16_t Dependents::Open() {
     if (here != nullptr && !here->Idle()) continue;
     if (here == nullptr) slots[serial].store(here = new Dependents, std::memory_order_release);
     here->named_ = here->reported_ = false;
+    here->live_.SetLimit(0);
     here->gone_.store(false, std::memory_order_release);
     return static_cast<std::uint16_t>(serial);
   }
   throw std::length_error("Device: there are 32767 devices already, which is the most");
+}
+
+void Dependents::Close() noexcept {
+  try {
+    if (const std::string live = live_.Text(LiveList::Where::kAnywhere); !live.empty())
+      Log(LogLevel::kWarning, std::string(device()) + " ends before what memories have of it:" + live);
+  } catch (const std::bad_alloc&) {
+  }
+  gone_.store(true, std::memory_order_release);
 }
 
 bool Dependents::Idle() const noexcept {
@@ -73,11 +84,14 @@ void Dependents::Report(Dependent kind) noexcept try {
 } catch (const std::bad_alloc&) {
 }
 
-void Dependents::ReportMemory(const std::string* label, std::size_t bytes) noexcept try {
+void Dependents::ReportMemory(const std::string* label, std::size_t bytes, const LiveNode* block) noexcept
+    try {
   reported_ = true;
   Log(LogLevel::kError, "the memory " + (label != nullptr ? '"' + *label + '"' : "without a label") + " of " +
                             std::to_string(bytes) + " bytes outlives its device " + device() +
-                            ": what it holds is not given back. Destroy it before the device, or make it "
+                            ": what it holds" +
+                            (block != nullptr ? ", allocated by " + ferry::Name(block->site()) + ',' : "") +
+                            " is not given back. Destroy it before the device, or make it "
                             "on one of GetDevice, which stays");
 } catch (const std::bad_alloc&) {
 }

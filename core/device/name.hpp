@@ -3,14 +3,23 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "ferry/device.hpp"
+#include "ferry/site.hpp"
 
 namespace ferry {
 
 /// As MakeDevice takes it, and errors show it.
 inline std::string Name(const Device& device) {
   return device.properties().backend + ':' + std::to_string(device.properties().index);
+}
+
+/// `Step (step.cpp:34)`: the function, and the file without its folders.
+inline std::string Name(const Site& site) {
+  const std::string_view file = site.file();
+  return std::string(site.function()) + " (" + std::string(file.substr(file.rfind('/') + 1)) + ':' +
+         std::to_string(site.line()) + ')';
 }
 
 /// Whether streams of one can wait for events of the other.

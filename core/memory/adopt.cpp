@@ -103,9 +103,9 @@ void SyncedMemory::RequireMutable(Bytes bytes, const char* what) const {
 bool SyncedMemory::Owns(const void* ptr) const noexcept {
   const std::lock_guard lock(mutex_);
   const auto owns = [&](const Buffer& buffer) {
-    if (buffer.allocated == 0 && !buffer.deleter) return false;
+    if (buffer.live == nullptr && !buffer.deleter) return false;
     const auto* const begin = static_cast<const std::byte*>(buffer.ptr);
-    const std::byte* const end = begin + (buffer.deleter ? capacity_ : buffer.allocated);
+    const std::byte* const end = begin + (buffer.deleter ? capacity_ : buffer.allocated());
     return ptr == begin || (std::less<>()(begin, ptr) && std::less<>()(ptr, end));
   };
   return AnyBuffer(owns);

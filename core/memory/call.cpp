@@ -143,7 +143,7 @@ bool Call::Prepared(std::span<Arrival> arrivals, Locks& locks, int& asked, Dying
         again = AskForMemory(device, error.bytes());
         if (again) device.Trim();
       });
-    if (!again) arrivals[at].memory->RethrowNamed();
+    if (!again) arrivals[at].memory->RethrowNamed(arrivals[at].space);
     return false;
   } catch (const DeviceError&) {
     arrivals[at].memory->RethrowNamed();

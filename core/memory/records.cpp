@@ -126,7 +126,7 @@ void Records::TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool b
                           .begins = begins,
                           .evicted = !begins && site != nullptr,
                           .device = &buffer == &memory.cpu_ ? nullptr : buffer.device,
-                          .bytes = buffer.allocated,
+                          .bytes = buffer.allocated(),
                           .site = site != nullptr ? std::optional(*site) : std::nullopt});
 }
 

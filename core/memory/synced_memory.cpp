@@ -59,6 +59,7 @@ SyncedMemory::~SyncedMemory() {
     detail::Records::NoteLoss(*this, {}, nullptr);
     detail::Records::TellLife(*this, false, std::nullopt);
   }
+  AnyBuffer([](Buffer& buffer) { return buffer.live.reset(), false; });  // they name the label
   if (label_ != nullptr) Dependents::Of(gpu_.serial).Remove(*label_);
   for (const auto& other : others_) Dependents::Of(other->serial).Remove(Dependent::kMemory);
   Dependents::Of(gpu_.serial).Remove(Dependent::kMemory);
@@ -69,7 +70,12 @@ bool SyncedMemory::Outlives() const noexcept {
   return AnyBuffer([&](const Buffer& buffer) {
     Dependents& dependents = Dependents::Of(buffer.serial);
     if (!dependents.gone()) return false;
-    dependents.ReportMemory(label_ != nullptr ? &label_->text : nullptr, size_);
+    const detail::LiveNode* block = nullptr;
+    AnyBuffer([&](const Buffer& one) {
+      if (one.serial == buffer.serial && one.live != nullptr) block = one.live.get();
+      return block != nullptr;
+    });
+    dependents.ReportMemory(label_ != nullptr ? &label_->text : nullptr, size_, block);
     return true;
   });
 }
@@ -132,6 +138,10 @@ void SyncedMemory::SetLabel(std::unique_ptr<detail::Label> next) noexcept {
   Dependents& dependents = Dependents::Of(gpu_.serial);
   if (label_ != nullptr) dependents.Remove(*label_);
   dependents.Add(*next);
+  AnyBuffer([&](Buffer& buffer) {
+    if (buffer.live != nullptr) buffer.live->Rename(next.get());
+    return false;
+  });
   label_ = std::move(next);
 }
 const std::string& SyncedMemory::label() const noexcept {
@@ -141,15 +151,25 @@ const std::string& SyncedMemory::label() const noexcept {
 }
 std::string SyncedMemory::Named() const { return label_ != nullptr ? '"' + label_->text + '"' : "a memory"; }
 
-void SyncedMemory::RethrowNamed() const try { throw; } catch (const StreamCaptureError& error) {
+void SyncedMemory::RethrowNamed(unsigned space) const try { throw; } catch (const StreamCaptureError& error) {
   if (label_ == nullptr) throw;
   throw StreamCaptureError(error, label_->text);
 } catch (const DeviceError& error) {
   if (label_ == nullptr) throw;
   throw DeviceError(error, label_->text);
 } catch (const OutOfMemory& error) {
-  if (label_ == nullptr) throw;
-  throw OutOfMemory(error, label_->text);
+  const Buffer& full = BufferOf(space);
+  using enum detail::LiveList::Where;
+  std::optional<OutOfMemory> named;
+  try {
+    std::string live =
+        Dependents::Of(full.serial).live().Text(full.kind == MemoryKind::kPinnedHost ? kOnHost : kOnDevice);
+    if (!live.empty()) live.insert(0, "; the largest of what is live there:");
+    if (label_ != nullptr || !live.empty()) named.emplace(error, label(), live);
+  } catch (const std::bad_alloc&) {  // it goes on as it is then
+  }
+  if (!named) throw;
+  throw *named;
 }
 
 void SyncedMemory::Resize(std::size_t size) {
@@ -211,11 +231,13 @@ void SyncedMemory::Allocate(Buffer& buffer, const Arrival& arrival, const Stream
   Dying dying;
   const bool ordered = buffer.kind == MemoryKind::kDevice;
   if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, on, dying);
+  auto live =
+      std::make_unique<detail::LiveNode>(*buffer.device, buffer.kind, capacity_, label_.get(), arrival.site);
   if (buffer.kind == MemoryKind::kPinnedHost && detail::HostGuard::On())
     buffer.ptr = detail::HostGuard::Make(*this, capacity_);
   buffer.guarded = buffer.ptr != nullptr;
   if (!buffer.guarded) buffer.ptr = buffer.device->Allocate(buffer.kind, capacity_, on.handle());
-  buffer.allocated = capacity_;
+  buffer.live = std::move(live);
   if (detail::Watched()) detail::Records::TellBlock(*this, buffer, true, &arrival.site);
   if (!ordered) return;
   const auto made = buffer.uses.Note({}, Access::kOverwrite, on, dying);
@@ -228,7 +250,7 @@ void SyncedMemory::Allocate(Buffer& buffer, const Arrival& arrival, const Stream
 
 /// Device memory goes back in a stream's order; memory that the host may touch next, when nothing uses it.
 void SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted) noexcept {
-  if (buffer.allocated != 0 && detail::Watched()) detail::Records::TellBlock(*this, buffer, false, evicted);
+  if (buffer.live != nullptr && detail::Watched()) detail::Records::TellBlock(*this, buffer, false, evicted);
   auto last = buffer.adopted() ? std::nullopt : buffer.uses.Last();
   if (!last || &last->device() != buffer.device) last = Stream::Main(*buffer.device);
   const bool ended =
@@ -236,12 +258,12 @@ void SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted) noexcept {
   if (!ended) return Abandon(buffer, *last);
   if (buffer.guarded)
     detail::HostGuard::GiveBack(*this, buffer.ptr);
-  else if (buffer.allocated != 0)
-    buffer.device->Deallocate(buffer.kind, buffer.ptr, buffer.allocated, last->handle());
+  else if (buffer.live != nullptr)
+    buffer.device->Deallocate(buffer.kind, buffer.ptr, buffer.allocated(), last->handle());
   if (buffer.deleter) (*buffer.deleter)(buffer.ptr);
   buffer.deleter.reset();
   buffer.constant = buffer.guarded = false;
-  buffer.allocated = 0;
+  buffer.live.reset();
   buffer.ptr = nullptr;
 }
 
@@ -259,11 +281,11 @@ void SyncedMemory::Abandon(Buffer& buffer, const Stream& on) noexcept try {
   if (!users) {  // a device knows nothing of another one's streams
     Log(LogLevel::kError, Named() +
                               " ends while another device's stream under graph capture may still read " +
-                              std::to_string(buffer.allocated) + " bytes: they are not given back");
+                              std::to_string(buffer.allocated()) + " bytes: they are not given back");
     return;
   }
   users->insert(users->begin(), on.handle());
-  buffer.device->Abandon(buffer.kind, buffer.ptr, buffer.allocated, *users);
+  buffer.device->Abandon(buffer.kind, buffer.ptr, buffer.allocated(), *users);
 } catch (const std::bad_alloc&) {  // the block is lost, which harms nobody else
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <string_view>
 
 #include "core/device/name.hpp"
 #include "ferry/synced_memory.hpp"
@@ -61,11 +60,7 @@ void AppendJson(std::string& json, std::string_view text) {
 
 std::string NameOfSpace(const Device* device) { return device == nullptr ? "the host" : Name(*device); }
 
-std::string NameOf(const Site& site) {
-  const std::string_view file = site.file();
-  return std::string(site.function()) + " (" + std::string(file.substr(file.rfind('/') + 1)) + ':' +
-         std::to_string(site.line()) + ')';
-}
+std::string NameOf(const Site& site) { return Name(site); }
 
 std::string NameOf(const SyncedMemory& memory) {
   return memory.label().empty() ? "a memory without a label" : '"' + memory.label() + '"';

@@ -89,10 +89,18 @@ class OutOfMemory : public std::bad_alloc {
   OutOfMemory(const std::string& device, std::size_t bytes)
       // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not a forgotten throw
       : what_(device + ": cannot allocate " + std::to_string(bytes) + " bytes"), bytes_(bytes) {}
-  /// The same error, of an access of the memory with this label.
-  OutOfMemory(const OutOfMemory& error, const std::string& label)
+  /// The same where a limit that the program has set refuses, with `used` bytes of `limit`.
+  OutOfMemory(const std::string& device, std::size_t bytes, std::size_t used, std::size_t limit)
       // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not a forgotten throw
-      : what_(error.what() + detail::AccessOf(label)), bytes_(error.bytes_) {}
+      : what_(device + ": cannot allocate " + std::to_string(bytes) + " bytes: " + std::to_string(used) +
+              " of the " + std::to_string(limit) + " that SetMemoryLimit allows are in use"),
+        bytes_(bytes) {}
+  /// The same error, of an access of the memory with this label, which may be empty. `live` is what takes the
+  /// device's memory, in words.
+  OutOfMemory(const OutOfMemory& error, const std::string& label, const std::string& live = {})
+      // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not a forgotten throw
+      : what_(error.what() + (label.empty() ? std::string() : detail::AccessOf(label)) + live),
+        bytes_(error.bytes_) {}
   /// Which device, and how many bytes.
   const char* what() const noexcept override { return what_.what(); }
   /// How many were asked for.

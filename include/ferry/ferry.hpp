@@ -13,6 +13,7 @@
 #include "ferry/forwarding_device.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/ledger.hpp"
+#include "ferry/live.hpp"
 #include "ferry/log.hpp"
 #include "ferry/observer.hpp"
 #include "ferry/operand.hpp"

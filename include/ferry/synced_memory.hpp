@@ -298,8 +298,8 @@ class SyncedMemory : private detail::ReadyWords {
   void Abandon(Buffer& buffer, const Stream& on) noexcept;
   void RequireRoom(std::size_t size, const char* call) const;
   std::string Named() const;
-  /// The error that is handled now goes on, with the label if there is one.
-  [[noreturn]] void RethrowNamed() const;
+  /// The error that is handled now goes on, with the label if there is one and what fills the space.
+  [[noreturn]] void RethrowNamed(unsigned space = 0) const;
 
   Device& device_;
   std::size_t size_;

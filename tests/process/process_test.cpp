@@ -47,10 +47,11 @@ TEST_CASE("A global memory and stream that outlive their device say so, and the 
   const Outcome outcome = Run("ASAN_OPTIONS=detect_leaks=0 FERRY_DEVICE=" + device,
                               "outlives-device");  // what was not given back
   CHECK(outcome.status == 0);
-  CHECK(
-      outcome.Says("[ferry] [error] the memory \"weights\" of 65536 bytes outlives its device " + device +
-                   ":0: what it holds is not given back. Destroy it before the device, or make it on one of "
-                   "GetDevice, which stays\n"));
+  CHECK(outcome.Says("[ferry] [warning] " + device +
+                     ":0 ends before what memories have of it:\n  \"weights\": 65536 bytes, allocated by "
+                     "QueueWork (child.cpp:"));
+  CHECK(outcome.Says("[ferry] [error] the memory \"weights\" of 65536 bytes outlives its device " + device +
+                     ":0: what it holds, allocated by QueueWork (child.cpp:"));
   CHECK(outcome.Says("[ferry] [error] goodbye\n"));
 }
 

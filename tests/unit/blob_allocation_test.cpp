@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Each allocation of host memory in a call of a Blob fails once: the call happens, or leaves all as it was.
+#include <algorithm>
 #include <functional>
+#include <string_view>
 
+#include "ferry/error.hpp"
 #include "ferry/proto.hpp"
 #include "tests/property/host_memory.hpp"
 #include "tests/unit/blob_world.hpp"
@@ -38,6 +41,28 @@ TEST_CASE("no host memory in a change of shape leaves the blob as it was") {
   FailEachAllocation([](Blob<float>& blob) { blob.Reshape({5, 7}); });
   FailEachAllocation([](Blob<float>& blob) { blob.Reshape({2}); });
   FailEachAllocation([](Blob<float>& blob) { blob.ShrinkToFit(); });
+}
+
+TEST_CASE("no host memory for the words of an OutOfMemory leaves a shorter one") {
+  sim::Reset({.memory = 64});
+  const auto device = MakeShielded(false);
+  SyncedMemory held(64, *device, "held"), over(64, *device, "over");
+  held.gpu_data();
+  std::size_t most = 0, least = 1000;
+  for (long nth = 0; nth < 20; ++nth) {
+    allocations = 0, fails_at = nth;
+    try {
+      const InFerry in_ferry;
+      over.gpu_data();
+    } catch (const OutOfMemory& error) {
+      const std::size_t length = std::string_view(error.what()).size();
+      most = std::max(most, length), least = std::min(least, length);
+    } catch (const std::bad_alloc&) {  // before the device was asked
+    }
+  }
+  fails_at = 0;
+  CHECK(least == std::string_view("sim:0: cannot allocate 64 bytes").size());
+  CHECK(most > least + 50);
 }
 
 TEST_CASE("no host memory for a name leaves the old one in all places") {

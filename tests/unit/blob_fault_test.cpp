@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls that fail in the middle, for want of memory or by a fault of the runtime.
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -28,7 +29,8 @@ TEST_CASE("out of memory on either side leaves the blob as it was, and a later r
   touch(hog);
   const Head head = victim.blob.data()->head();
   CHECK_THROWS_MATCHES(victim.blob.CopyFrom(source, false, true), OutOfMemory,
-                       Message("sim:0: cannot allocate 4194304 bytes"));
+                       Catch::Matchers::MessageMatches(Catch::Matchers::StartsWith(
+                           "sim:0: cannot allocate 4194304 bytes; the largest of ")));
   CHECK(victim.blob.data()->head() == head);
   CHECK_THROWS_AS(fresh.CopyFrom(source, false, true), OutOfMemory);
   CHECK(fresh.data() == nullptr);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/device/name.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/log.hpp"
 #include "ferry/sim.hpp"
@@ -38,9 +39,10 @@ class Errors {
   std::vector<std::string> texts_;
 };
 
-std::string MemoryText(const std::string& name, const std::string& device) {
+std::string MemoryText(const std::string& name, const std::string& device, const Site& site) {
   return "the memory " + name + " of 64 bytes outlives its device " + device +
-         ": what it holds is not given back. Destroy it before the device, or make it on one of GetDevice, "
+         ": what it holds, allocated by " + Name(site) +
+         ", is not given back. Destroy it before the device, or make it on one of GetDevice, "
          "which stays";
 }
 
@@ -52,11 +54,12 @@ TEST_CASE("a memory that outlives its device says so, and gives nothing back") {
   bool freed = false;
   char bytes[kBytes] = {};
   memory->set_cpu_data(bytes, [&](void*) { freed = true; });
-  memory->gpu_data(Stream(*device));
+  const Site site = Site::Caller();
+  memory->gpu_data(Stream(*device), site);
   device.reset();
   CHECK(errors.Take().empty());
   memory.reset();
-  CHECK(errors.Take() == std::vector{MemoryText(labelled ? "\"x\"" : "without a label", "log:0")});
+  CHECK(errors.Take() == std::vector{MemoryText(labelled ? "\"x\"" : "without a label", "log:0", site)});
   CHECK_FALSE(freed);
 }
 
@@ -90,11 +93,12 @@ TEST_CASE("a memory outlives each device that it has been on") {
   LogDevice stays;
   auto other = std::make_unique<LogDevice>();
   auto memory = std::make_unique<SyncedMemory>(kBytes, stays, "x");
-  memory->gpu_data(Stream::Main(*other));
+  const Site site = Site::Caller();
+  memory->gpu_data(Stream::Main(*other), site);
   stays.Take();
   other.reset();
   memory.reset();
-  CHECK(errors.Take() == std::vector{MemoryText("\"x\"", "log:0")});
+  CHECK(errors.Take() == std::vector{MemoryText("\"x\"", "log:0", site)});
   CHECK(stays.Take() == Calls{});
   { SyncedMemory(kBytes, stays).gpu_data(); }
   CHECK(errors.Take().empty());

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "ferry/detail/live_list.hpp"
 #include "ferry/detail/use_list.hpp"
 #include "ferry/device.hpp"
 
@@ -33,13 +34,15 @@ struct Buffer {
   std::uint16_t serial = device->serial();
   bool guarded = false;  ///< the host's, on pages of the HostGuard's
   void* ptr = nullptr;
-  std::size_t allocated = 0;           ///< what the device gets back, in bytes; 0 where the bytes are adopted
+  std::unique_ptr<LiveNode> live{};    ///< of what the device gets back; null where the bytes are adopted
   std::unique_ptr<Deleter> deleter{};  ///< of adopted bytes that are ours
   UseList uses{};
 
-  bool adopted() const noexcept { return ptr != nullptr && allocated == 0; }
+  bool adopted() const noexcept { return ptr != nullptr && live == nullptr; }
   /// Whether copies may read the bytes when they are queued, and not in the order of their stream.
   bool pageable() const noexcept { return adopted() || guarded; }
+  /// In bytes.
+  std::size_t allocated() const noexcept { return live == nullptr ? 0 : live->bytes(); }
   std::byte* At(Bytes bytes) const noexcept { return static_cast<std::byte*>(ptr) + bytes.first; }
   /// The same for copies of ours, whoever else may touch the bytes.
   std::byte* Reach(Bytes bytes) const noexcept;

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "ferry/detail/language.hpp"
+#include "ferry/detail/live_list.hpp"
 
 namespace ferry {
 
@@ -39,8 +39,9 @@ class Dependents {
 
   /// For a new device. Throws std::length_error for more than there can be.
   static std::uint16_t Open();
-  /// The device has gone. Its number comes again when the last of its dependents has gone, too.
-  void Close() noexcept { gone_.store(true, std::memory_order_release); }
+  /// The device has gone, and what is live on it is logged. Its number comes again when the last of its
+  /// dependents has gone, too.
+  void Close() noexcept;
 
   void Add(Dependent kind, const Device& device) noexcept {
     count(kind).fetch_add(1, std::memory_order_relaxed);
@@ -51,13 +52,16 @@ class Dependents {
   void Add(Label& label) noexcept;
   void Remove(Label& label) noexcept;
 
+  LiveList& live() noexcept { return live_; }
+
   bool gone() const noexcept { return gone_.load(std::memory_order_acquire); }
   /// "sim:0". Also when it has gone.
   const char* device() const noexcept { return name_.data(); }
   /// Logs that a stream or an event outlives the device: the first one of a device, since others follow.
   void Report(Dependent kind) noexcept;
-  /// The same of a memory, each one. What it held need not be reported.
-  void ReportMemory(const std::string* label, std::size_t bytes) noexcept;
+  /// The same of a memory, each one, with who allocated its block if it has one. What it held need not be
+  /// reported.
+  void ReportMemory(const std::string* label, std::size_t bytes, const LiveNode* block) noexcept;
 
  private:
   using Count = std::atomic<std::int64_t>;
@@ -75,6 +79,7 @@ class Dependents {
   std::atomic<bool> gone_{false};
   std::atomic<bool> named_{false};
   std::atomic<bool> reported_{false};
+  LiveList live_;
   mutable std::mutex mutex_;  ///< guards what follows
   std::array<char, 48> name_{};
   Label* labels_ = nullptr;

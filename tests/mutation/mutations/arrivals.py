@@ -195,7 +195,7 @@ MUTATIONS = [
      "    handler = Handler::instance().current;\n    return handler && handler(device, bytes);\n  }",
      "a handler is asked with the handler's lock held"),
     (CALL, "        if (again) device.Trim();\n", "", "what a handler frees stays in the pool"),
-    (CALL, "    if (!again) arrivals[at].memory->RethrowNamed();\n", "", "a handler that says false is asked again"),
+    (CALL, "    if (!again) arrivals[at].memory->RethrowNamed(arrivals[at].space);\n", "", "a handler that says false is asked again"),
 
     # Operands.
     (TAKE, "  std::sort(arrivals.begin(), arrivals.end(),\n", "  if (arrivals.empty()) std::sort(arrivals.begin(), arrivals.end(),\n",

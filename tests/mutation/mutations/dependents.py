@@ -4,6 +4,7 @@
 CHOOSE = "core/device/backend.cpp"
 DEPENDENTS = "core/device/dependents.cpp"
 DEVICES = "core/device/device.cpp"
+LIVE = "core/device/live_list.cpp"
 STREAM = "core/device/stream.cpp"
 MEMORY = "core/memory/synced_memory.cpp"
 ADOPT = "core/memory/adopt.cpp"
@@ -41,6 +42,17 @@ MUTATIONS = [
     (DEPENDENTS, "  if (labels_ != nullptr) labels_->previous = &label;\n", "", "a label that goes takes those before it along"),
     (DEPENDENTS, " || name.substr(0, name.find(':')) != backend) continue;", ") continue;", "what is on one backend's devices keeps the machine of another's"),
     (DEPENDENTS, "label != nullptr && alive.shown < kShown;", "label != nullptr || kShown == 0;", "an error lists all labels there are"),
+    (DEPENDENTS, "    here->live_.SetLimit(0);\n", "", "a device has the limit of the one before it"),
+    (DEPENDENTS, "!live.empty())\n      Log(", "live.empty())\n      Log(", "a device ends without a word about its memories"),
+
+    # What is live on a device.
+    (LIVE, "(used_ > limit_ || node.bytes_ > limit_ - used_)", "node.bytes_ > limit_ - used_", "a limit below what is live is none"),
+    (LIVE, "node.bytes_ > limit_ - used_", "node.bytes_ >= limit_ - used_", "the last bytes of a limit cannot be had"),
+    (LIVE, "  if (!OnHost(node.kind_)) {\n    if (limit_", "  {\n    if (limit_", "the host's memory counts"),
+    (LIVE, "  if (!OnHost(node.kind_)) used_ -= node.bytes_;\n", "", "what was given back counts"),
+    (LIVE, "  if (node.next_ != nullptr) node.next_->previous_ = node.previous_;\n", "", "a block that ended stays on its list"),
+    (LIVE, "return a.bytes > b.bytes;", "return a.bytes < b.bytes;", "the smallest blocks are listed"),
+    (LIVE, "  label_ = label;\n", "", "a block has the name that its memory had"),
     (STREAM, "dependents.gone() ? dependents.Report(Dependent::kEvent)", "false ? dependents.Report(Dependent::kEvent)",
      "an event is given back to a device that has gone"),
     (STREAM, "    if (dependents.gone())\n", "    if (false)\n", "a stream is given back to a device that has gone"),

@@ -27,7 +27,7 @@ MUTATIONS = [
     (ASSIGN, "      --memory.busy_;\n", "", "the source of an Assign is never released again"),
     (CALL, "        if (again) device.Trim();\n      });\n", "      });\n    if (again) device.Trim();\n",
      "pools trim under the memories' locks"),
-    (CALL, "    if (!again) arrivals[at].memory->RethrowNamed();", "    if (!again) throw;", "an array that finds no memory is not named"),
+    (CALL, "    if (!again) arrivals[at].memory->RethrowNamed(arrivals[at].space);", "    if (!again) throw;", "an array that finds no memory is not named"),
     (CALL, "  } catch (const DeviceError&) {\n    arrivals[at].memory->RethrowNamed();", "  } catch (const DeviceError&) {\n    throw;",
      "the array of an access that fails is not named"),
     (ASSIGN, "} catch (const DeviceError&) {\n  RethrowNamed();", "} catch (const DeviceError&) {\n  throw;",

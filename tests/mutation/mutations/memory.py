@@ -32,7 +32,7 @@ MUTATIONS = [
     # Buffers.
     (MEMORY, "Allocate(buffer.kind, capacity_,", "Allocate(buffer.kind, size_,",
      "growing within the capacity overruns the buffer"),
-    (MEMORY, "  if (buffer.ptr != nullptr) return;\n", "  if (buffer.allocated != 0) return;\n",
+    (MEMORY, "  if (buffer.ptr != nullptr) return;\n", "  if (buffer.live != nullptr) return;\n",
      "adopted bytes give way to a buffer of ours"),
     (MEMORY, "  const auto made = buffer.uses.Note({}, Access::kOverwrite, on, dying);\n", "  const std::uint64_t made = 0;\n",
      "nobody waits until a new buffer is there"),
@@ -57,7 +57,7 @@ MUTATIONS = [
     (MEMORY, "  buffer.deleter.reset();\n", "", "a deleter is called twice"),
     (MEMORY, "    for (const auto& other : others_) GiveBack(*other);\n", "", "what a memory has on further devices leaks"),
     (MEMORY, "  if (side == Side::kCpu) arrival.space = kHost;\n", "", "a prefetch to the host is one to the device"),
-    (MEMORY, "  buffer.allocated = 0;\n", "", "adopted bytes are given to the device"),
+    (MEMORY, "  buffer.live.reset();\n", "", "adopted bytes are given to the device"),
     (MEMORY, "  buffer.ptr = nullptr;\n", "", "memory that was given back is used"),
 
     # What Release gives back.
@@ -128,9 +128,9 @@ MUTATIONS = [
     (ADOPT, "if (Owns(ptr)) refuse(", "if (false) refuse(", "a memory frees the bytes that it is given"),
     (ADOPT, "return AnyBuffer(owns);", "return owns(cpu_);", "the other side's bytes are taken and freed"),
     (ADOPT, "return AnyBuffer(owns);", "return owns(cpu_) || owns(gpu_);", "another device's bytes are taken and freed"),
-    (ADOPT, "if (buffer.allocated == 0 && !buffer.deleter) return false;", "if (buffer.allocated == 0) return false;",
+    (ADOPT, "if (buffer.live == nullptr && !buffer.deleter) return false;", "if (buffer.live == nullptr) return false;",
      "one pointer comes twice with its deleter"),
-    (ADOPT, "(buffer.deleter ? capacity_ : buffer.allocated)", "buffer.allocated",
+    (ADOPT, "(buffer.deleter ? capacity_ : buffer.allocated())", "buffer.allocated()",
      "a place in the middle of bytes with a deleter is taken"),
     (ADOPT, "std::less<>()(ptr, end)", "std::less_equal<>()(ptr, end)", "bytes behind a memory's own are refused"),
     (ADOPT, "    uses.Note({}, Access::kOverwrite, on, dying);\n", "",

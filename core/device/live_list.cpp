@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ferry/detail/live_list.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/device/name.hpp"
+#include "ferry/detail/dependents.hpp"
+#include "ferry/error.hpp"
+
+namespace ferry {
+namespace detail {
+namespace {
+
+bool OnHost(MemoryKind kind) noexcept { return kind == MemoryKind::kPinnedHost; }
+
+std::string LineOf(const LiveBlock& block) {
+  return "\n  " + (block.label.empty() ? "a memory without a label" : '"' + block.label + '"') + ": " +
+         std::to_string(block.bytes) + " bytes" + (OnHost(block.kind) ? " of the host" : "") +
+         ", allocated by " + Name(block.site);
+}
+
+}  // namespace
+
+LiveNode::LiveNode(const Device& device, MemoryKind kind, std::size_t bytes, const Label* label,
+                   const Site& site)
+    : list_(Dependents::Of(device.serial()).live()), bytes_(bytes), kind_(kind), site_(site), label_(label) {
+  std::size_t used = 0, limit = 0;
+  if (!list_.TryAdd(*this, used, limit)) throw OutOfMemory(Name(device), bytes, used, limit);
+}
+LiveNode::~LiveNode() { list_.Remove(*this); }
+
+void LiveNode::Rename(const Label* label) noexcept {
+  const std::lock_guard lock(list_.mutex_);
+  label_ = label;
+}
+
+bool LiveList::TryAdd(LiveNode& node, std::size_t& used, std::size_t& limit) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!OnHost(node.kind_)) {
+    if (limit_ != 0 && (used_ > limit_ || node.bytes_ > limit_ - used_)) {
+      used = used_, limit = limit_;
+      return false;
+    }
+    used_ += node.bytes_;
+  }
+  node.next_ = first_;
+  if (first_ != nullptr) first_->previous_ = &node;
+  first_ = &node;
+  return true;
+}
+
+void LiveList::Remove(LiveNode& node) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!OnHost(node.kind_)) used_ -= node.bytes_;
+  if (node.next_ != nullptr) node.next_->previous_ = node.previous_;
+  (node.previous_ != nullptr ? node.previous_->next_ : first_) = node.next_;
+}
+
+std::vector<LiveBlock> LiveList::Blocks(Where where) const {
+  std::vector<LiveBlock> blocks;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const LiveNode* node = first_; node != nullptr; node = node->next_)
+      if (where == Where::kAnywhere || OnHost(node->kind_) == (where == Where::kOnHost))
+        blocks.push_back({node->label_ != nullptr ? node->label_->text : std::string(), node->bytes_,
+                          node->kind_, node->site_});
+  }
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const LiveBlock& a, const LiveBlock& b) { return a.bytes > b.bytes; });
+  return blocks;
+}
+
+std::string LiveList::Text(Where where) const {
+  constexpr std::size_t kShown = 10;
+  const std::vector<LiveBlock> blocks = Blocks(where);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, blocks.size()); ++i) text += LineOf(blocks[i]);
+  if (blocks.size() > kShown) text += "\n  and " + std::to_string(blocks.size() - kShown) + " smaller ones";
+  return text;
+}
+
+std::size_t LiveList::SetLimit(std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(limit_, bytes);
+}
+
+}  // namespace detail
+
+std::vector<LiveBlock> LiveBlocks(const Device& device) {
+  return detail::Dependents::Of(device.serial()).live().Blocks(detail::LiveList::Where::kAnywhere);
+}
+std::size_t SetMemoryLimit(Device& device, std::size_t bytes) noexcept {
+  return detail::Dependents::Of(device.serial()).live().SetLimit(bytes);
+}
+
+}  // namespace ferry
