@@ -130,6 +130,19 @@ std::optional<Trace::Events::Nanoseconds> Trace::Events::BeginOf(const Track& tr
   return same ? std::optional(track.open->begin) : std::nullopt;
 }
 
+/// In the place of those that are over when it is: they come before it on the stream.
+void Trace::Events::Note(const SyncedMemory& memory, const Work& work) {
+  constexpr std::size_t kMostWorks = 32;
+  auto& works = memories_[&memory].works;
+  std::erase_if(works, [&](const Work& old) {
+    return old.track == work.track && old.range.first >= work.range.first &&
+           old.range.first + old.range.bytes <= work.range.first + work.range.bytes &&
+           (work.writes || !old.writes);
+  });
+  if (works.size() == kMostWorks) works.erase(works.begin());
+  works.push_back(work);
+}
+
 void Trace::Events::Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until) {
   ++flows_;
   const auto add = [&](char phase, Lane lane, Nanoseconds when) {
@@ -148,7 +161,9 @@ void Trace::Events::On(const CopyRecord& copy) {
   const std::lock_guard lock(mutex_);
   const Nanoseconds begin =
       copy_asked < began_ ? Now() : std::chrono::nanoseconds(copy_asked - began_).count();
-  memories_[copy.memory].work = {&Queue(*copy.on, {begin, {}, detail::TextOf(copy)}), begin};
+  Track& track = Queue(*copy.on, {begin, {}, detail::TextOf(copy)});
+  if (copy.from == nullptr || copy.to == nullptr)
+    Note(*copy.memory, {&track, begin, copy.range, copy.to == nullptr});
   file_.WriteSome();
 }
 
@@ -168,7 +183,8 @@ void Trace::Events::On(const AccessRecord& access) {
   const Nanoseconds begin = same.value_or(now);
   Queue(*access.on, {begin, access.site, detail::TextOf(access, operands)});
   track.operands = std::move(operands);
-  memories_[access.memory].work = {&track, begin};
+  if (access.on->device().properties().unified)
+    Note(*access.memory, {&track, begin, access.range, access.access != Access::kRead});
   file_.WriteSome();
 }
 
@@ -182,21 +198,30 @@ void Trace::Events::On(const CallRecord& call) {
     if (same) track.open.reset();
     const Nanoseconds queued = same.value_or(begin);
     Queue(*call.on, {queued, {}, detail::TextOf(call, "kernel")});
-    for (const auto& operand : call.operands) memories_[operand.memory].work = {&track, queued};
+    if (call.on->device().properties().unified)
+      for (const auto& [memory, range, access] : call.operands)
+        Note(*memory, {&track, queued, range, access != Access::kRead});
   }
   file_.WriteSome();
 }
 
-/// The last work on the bytes is over now.
+/// A read waits for writes, and a write for all. They are over now.
 void Trace::Events::On(const WaitRecord& wait) {
   const std::lock_guard lock(mutex_);
   const Nanoseconds now = Now(), begin = std::max<Nanoseconds>(now - wait.waited_ns, 0);
   const Lane here = LaneOfThread();
-  auto& work = memories_[wait.memory].work;
-  if (work && work->first->open && work->first->open->begin <= work->second) Close(*work->first, now);
+  auto& works = memories_[wait.memory].works;
+  const auto rest = std::stable_partition(works.begin(), works.end(), [&](const Work& work) {
+    const bool apart = work.range.first + work.range.bytes <= wait.range.first ||
+                       wait.range.first + wait.range.bytes <= work.range.first;
+    return apart || (wait.access == Access::kRead && !work.writes);
+  });
+  for (auto work = rest; work != works.end(); ++work)
+    if (auto& open = work->track->open; open && open->begin <= work->begin) Close(*work->track, now);
   Add(here, begin, now, detail::TextOf(wait));
-  if (work) Flow(work->first->lane, work->second, here, std::max(begin, work->second));
-  work.reset();
+  for (auto work = rest; work != works.end(); ++work)
+    Flow(work->track->lane, work->begin, here, std::max(begin, work->begin));
+  works.erase(rest, works.end());
   file_.WriteSome();
 }
 

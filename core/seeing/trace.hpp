@@ -64,10 +64,18 @@ class Trace::Events : public Observer {
     std::size_t space;
     std::size_t bytes;
   };
+  /// What a stream does with bytes that the host may wait for: a copy from or to it, and where the host and
+  /// the device have one buffer, each access.
+  struct Work {
+    Track* track;
+    Nanoseconds begin;  ///< of its slice
+    ByteRange range;
+    bool writes;  ///< what the host has; else it reads that
+  };
   /// Of a live memory.
   struct Memory {
     std::vector<Block> blocks;
-    std::optional<std::pair<Track*, Nanoseconds>> work;  ///< on a stream, the last one
+    std::vector<Work> works;  ///< the last ones
   };
 
   Nanoseconds Now() const;
@@ -81,6 +89,7 @@ class Trace::Events : public Observer {
   Track& Queue(const Stream& on, Slice slice);
   void Close(Track& track, Nanoseconds at);
   static std::optional<Nanoseconds> BeginOf(const Track& track, const Site& site);
+  void Note(const SyncedMemory& memory, const Work& work);
   void Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until);
   void Count(std::size_t space, const LifeRecord& life);
 

@@ -15,9 +15,10 @@ namespace ferry {
 ///
 /// All times are the host's, in microseconds since the trace began. A slice of a stream begins when the host
 /// queued the copy or the kernel (or accessed the bytes for it), and ends when the next one was queued there,
-/// or when the host had waited for it: the work itself took that long at most, and may have begun later. On
-/// threads, slices are what the host did: waits, calls, and kernels on the CPU. Counters are the live bytes
-/// that Ferry allocated since the trace began.
+/// or when the host had waited for it. So the slices are the order in which work was queued, and when; the
+/// device may have begun the work later and ended it after the slice, unless the host had waited. On threads,
+/// slices are what the host did: waits, calls, and kernels on the CPU. Counters are the live bytes that Ferry
+/// allocated since the trace began.
 ///
 /// A record takes a few microseconds at most. It is written when 64 KiB have come together, or a second after
 /// the last time; if the program dies, the rest is lost and the file is read as far as it goes. Its memory is

@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ferry/ferry.hpp"
@@ -157,6 +158,40 @@ TEST_CASE("A wait of the host ends the slice that it waited for, and a flow says
   CHECK(EndOf(copies[0]) <= EndOf(waits[0]) + 0.002);
 }
 
+TEST_CASE("A wait ends all slices that it waited for, on any stream, and no other") {
+  TraceFixture f;
+  Array<float> x(100, *f.device, "x"), y(100, *f.device, "y");
+  const Stream one(*f.device), two(*f.device), three(*f.device);
+  Set(Place(one), 1.0F, x.Slice(0, 50));
+  Set(Place(two), 1.0F, x.Slice(50, 50));
+  Set(Place(three), 1.0F, y);
+  x.Slice(0, 50).Prefetch(Side::kCpu, one);
+  x.Slice(50, 50).Prefetch(Side::kCpu, two);
+  y.Prefetch(Side::kCpu, three);
+  static_cast<void>(Place::Cpu(*f.device).Read(x));
+  const auto events = f.Events();
+  const auto waits = Only(events, "X", "wait"), copies = Only(events, "X", "copy");
+  REQUIRE(waits.size() == 1);
+  CHECK(Only(events, "s", "wait").size() == 2);
+  REQUIRE(copies.size() == 3);
+  for (const Json& copy : copies)
+    CHECK((EndOf(copy) <= EndOf(waits[0]) + 0.002) == (ArgsOf(copy).Text("label") == "x"));
+}
+
+TEST_CASE("A host that writes waits for copies that read its bytes, and one that reads does not end them") {
+  TraceFixture f;
+  SyncedMemory memory(400, *f.device, "x");
+  memory.mutable_cpu_data();
+  memory.gpu_data();
+  memory.cpu_data();
+  memory.mutable_cpu_data();
+  const auto events = f.Events();
+  REQUIRE(Only(events, "s", "wait").size() == 1);
+  const auto waits = Only(events, "X", "wait");
+  REQUIRE(waits.size() == 1);
+  CHECK(ArgsOf(waits[0]).Text("asked_as") == "mutable");
+}
+
 TEST_CASE("A program's own work on a pointer is a slice of its access") {
   TraceFixture f;
   Blob<float> x({100}, *f.device), y({100}, *f.device);
@@ -222,6 +257,24 @@ TEST_CASE("A trace is written on the way, so that what is there can be read thou
   };
   CHECK_THROWS_AS(read_all(), report::Truncated);
   CHECK(events > 200);
+}
+
+TEST_CASE("Any threads may be traced at once, and each has its track") {
+  TraceFixture f;
+  constexpr int kThreads = 4, kTurns = 100;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&] {
+      const Place gpu{Stream(*f.device)};
+      Blob<float> blob({16}, *f.device);
+      for (int turn = 0; turn < kTurns; ++turn) WriteIt(blob), Scale(gpu, 2.0F, blob);
+    });
+  for (std::thread& thread : threads) thread.join();
+  const auto events = f.Events();
+  CHECK(Only(events, "X", "copy").size() >= kThreads * (2 * kTurns - 1));
+  std::set<double> tracks;
+  for (const Json& call : Only(events, "X", "call")) tracks.insert(call.Number("tid"));
+  CHECK(tracks.size() == kThreads);
 }
 
 TEST_CASE("Streams beyond a bound share a track") {

@@ -86,7 +86,7 @@ function drawNames(pen) {
   pen.fillRect(0, 0, gutter, canvas.clientHeight);
   pen.fillStyle = colour("text");
   for (const track of shown) {
-    const name = `${track.space}, ${track.name || track.number}`;
+    const name = `${track.space}, ${track.name || "memory"}`;
     pen.fillText(name, 6, axis + track.row * rowHeight + 15, gutter - 10);
   }
 }
@@ -133,7 +133,7 @@ function showDetails(slice) {
   };
   const track = tracks[slice[0]];
   say(kindsInWords[slice[KIND]], data.texts[slice[NAME]]);
-  say("where", `${track.space}, ${track.name || track.number}`);
+  say("where", `${track.space}, ${track.name || "memory"}`);
   say("when", `${timeInWords(slice[BEGIN])}, for ${timeInWords(slice[LENGTH])}`);
   for (const line of data.texts[slice[DETAILS]].split("\n")) {
     const [name, ...value] = line.split("\t");
