@@ -54,7 +54,7 @@ class LiveList {
 
  private:
   friend class LiveNode;
-  /// The bytes that count, without this block, where it must not be added; else it is on the list.
+  /// Puts the node on the list, or returns false where the limit has no room, and says what is in use of it.
   bool TryAdd(LiveNode& node, std::size_t& used, std::size_t& limit) noexcept;
   void Remove(LiveNode& node) noexcept;
 
