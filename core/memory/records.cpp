@@ -60,12 +60,11 @@ void Records::Tell(const Arrival& arrival) noexcept {
                    .bytes_on_host = arrival.space == kHost && !arrival.prefetch ? arrival.ptr : nullptr});
 }
 
-void Records::NotePrefetch(const CopyRecord& copy, const Buffer& to) noexcept try {
+void Records::NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to) noexcept try {
   const SyncedMemory& memory = *copy.memory;
   if (memory.writers_ == nullptr) memory.writers_ = std::make_unique<Writers>();
   auto& prefetched = memory.writers_->prefetched;
   if (prefetched.size() == Writers::kMost) return;
-  const Bytes bytes = *Within(memory.size_, copy.range);
   prefetched.push_back({copy, &to, bytes});
   prefetched.back().copy.on = nullptr;
   prefetched.back().copy.source = nullptr;

@@ -20,7 +20,7 @@ class Records {
   /// The access was made.
   static void Tell(const Arrival& arrival) noexcept;
   /// The copy was queued on behalf of a Prefetch.
-  static void NotePrefetch(const CopyRecord& copy, const Buffer& to) noexcept;
+  static void NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to) noexcept;
   /// The bytes are accessed in a buffer.
   static void NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept;
   /// Bytes are not current any more, in all buffers except one, if there is one. Tells of what was prefetched

@@ -169,7 +169,7 @@ void SyncedMemory::RethrowNamed(unsigned space) const try { throw; } catch (cons
   } catch (const std::bad_alloc&) {  // it goes on as it is then
   }
   if (!named) throw;
-  throw *named;
+  throw OutOfMemory(*named);
 }
 
 void SyncedMemory::Resize(std::size_t size) {
