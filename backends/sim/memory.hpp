@@ -100,7 +100,7 @@ class Memory {
   Block& Note(const Block& block);
   std::byte* Slot();
   std::byte* Take(Arena& arena, std::size_t span);
-  std::size_t Taken(const Block& block) const { return block.span + (block.guarded ? Pages::page() : 0); }
+  static std::size_t Taken(const Block& block) { return block.span + (block.guarded ? Pages::page() : 0); }
   Canaries Inspect(const Block& block) const;
   void Forget(Arena& arena);
 

@@ -147,6 +147,15 @@ TEST_CASE("LRN in place computes what it does apart, and has no gradient there")
     }
 }
 
+TEST_CASE("LRN refuses a window that is even, or beyond what a size can be") {
+  const World world("host cpu");
+  for (const char* const size : {"4", "4294967295"}) {
+    const std::string text = LayerText("LRN", std::string("lrn_param { local_size: ") + size + " }");
+    CHECK_THROWS_MATCHES(Run(world, text, {Reals({1, 2, 3, 3}, 1)}), NetError,
+                         MessageMatches(ContainsSubstring(std::string("local_size is ") + size)));
+  }
+}
+
 TEST_CASE("Accuracy counts over many predictions, and for each class") {
   constexpr std::size_t kInner = 100;
   const Given x = Integers({2, 4, kInner}, 5);

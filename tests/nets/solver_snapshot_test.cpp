@@ -111,6 +111,16 @@ TEST_CASE("A seed that the parameter says stands above the snapshot's") {
   CHECK(key("random_seed: 8") == 8);
 }
 
+TEST_CASE("Test nets draw on from the snapshot's seed, too") {
+  const Folder folder;
+  const World world("host cpu");
+  const std::string tests = PrefixIn(folder) + "test_iter: 1 test_interval: 1 ";
+  FedSolver<float>(SmallSolver(tests + "random_seed: 7"), world.place())->Snapshot();
+  const auto solver = FedSolver<float>(SmallSolver(tests), world.place());
+  solver->Restore(folder / "s_iter_0.solverstate");
+  for (const auto& layer : solver->test_nets()[0]->layers()) CHECK(layer->random_key().seed == 8);
+}
+
 TEST_CASE("A snapshot is Caffe's, with what Caffe skips") {
   const Folder folder;
   const World world("host cpu");

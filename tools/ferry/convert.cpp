@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "ferry/nets/error.hpp"
 #include "ferry/nets/idx.hpp"
 #include "verbs.hpp"
 
@@ -14,6 +15,7 @@ struct Convert {
   std::string backend = "lmdb";
 
   void Run() const {
+    if (std::filesystem::exists(to)) throw NetError(to + " is there already; name a new file or folder");
     const bool hdf5 = std::filesystem::path(to).extension() == ".h5";
     const auto database = backend == "lmdb" ? DataParameter::LMDB : DataParameter::LEVELDB;
     const std::int64_t count =

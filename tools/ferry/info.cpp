@@ -57,7 +57,9 @@ void AddInfo(CLI::App& app) {
   const auto info = std::make_shared<Info>();
   CLI::App* const verb = app.add_subcommand("info", "show the devices and layers of this build, or a net's");
   info->model.AddNetFlags(*verb, "TEST");
-  verb->get_option("--model")->required(false);
+  CLI::Option* const net = verb->get_option("--model")->required(false);
+  for (const char* const name : {"--weights", "--device", "--gpu", "--phase", "--level", "--stage"})
+    verb->get_option(name)->needs(net);
   verb->callback([info] { info->Run(); });
 }
 

@@ -5,7 +5,8 @@ namespace ferry::program {
 
 void Model::AddPlaceFlags(CLI::App& verb) {
   verb.add_option("--device", device, "where it runs, such as host, sim or cuda:1");
-  verb.add_option("--gpu", gpu, "the same by a number: this GPU of the build's backend");
+  verb.add_option("--gpu", gpu, "the same by a number: this GPU of the build's backend")
+      ->check(CLI::NonNegativeNumber);
 }
 
 void Model::AddNetFlags(CLI::App& verb, const std::string& default_phase) {

@@ -29,6 +29,19 @@ said=$("$ferry" test --model other.prototxt --weights s_iter_1.caffemodel --iter
 has "Ignoring source layer ip" "$said"
 has "The source has no layer 'other'" "$said"
 
+net ip | sed 's/num_output: 2/num_output: 3/' >three.prototxt
+refused() { # refused <text> <arguments...>
+  text=$1 && shift
+  if said=$("$ferry" "$@" 2>&1); then echo "accepted: $*" >&2 && exit 1; fi
+  has "$text" "$said"
+}
+refused "s_iter_1.caffemodel: " info --model three.prototxt --weights s_iter_1.caffemodel
+refused --gpu time --model net.prototxt --gpu -1
+refused --model info --device host
+printf kept >there.h5
+refused "there.h5 is there already" convert images labels there.h5
+[ "$(cat there.h5)" = kept ]
+
 rm s_iter_1.*
 if said=$("$ferry" train --solver solver.prototxt --plot nowhere/loss.svg 2>&1); then exit 1; fi
 has "nowhere/loss.svg cannot be written" "$said"

@@ -37,11 +37,14 @@ void Measure(const Place& place, double& ms, std::uint64_t& moved, Run run) {
   moved += Moved(GetStatistics(place.device()) - before);
 }
 
-/// The parameters of a layer and its tops, with their gradients in TRAIN.
+/// The parameters of a layer and the tops that it does not share with a bottom, with their gradients in
+/// TRAIN.
 std::uint64_t HeldBytes(const Net<float>& net, std::size_t layer) {
   std::int64_t elements = 0;
   for (const auto& blob : net.layers()[layer]->blobs()) elements += blob->count();
-  for (const Blob<float>* const top : net.top_vecs()[layer]) elements += top->count();
+  const auto& bottoms = net.bottom_vecs()[layer];
+  for (const Blob<float>* const top : net.top_vecs()[layer])
+    if (std::ranges::find(bottoms, top) == bottoms.end()) elements += top->count();
   return static_cast<std::uint64_t>(elements) * sizeof(float) * (net.phase() == TRAIN ? 2 : 1);
 }
 

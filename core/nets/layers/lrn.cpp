@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/vision/lrn.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "core/nets/layers/layers.hpp"
@@ -32,8 +34,10 @@ class LRNLayer final : public Layer<T> {
 
   void LayerSetUp(const Blobs& /*bottom*/, const Blobs& /*top*/) override {
     const LRNParameter& param = this->layer_param().lrn_param();
-    if (param.local_size() % 2 != 1)
-      this->Fail("local_size is " + std::to_string(param.local_size()) + "; it must be odd");
+    constexpr std::uint32_t kMost = std::numeric_limits<std::int32_t>::max();
+    if (param.local_size() % 2 != 1 || param.local_size() > kMost)
+      this->Fail("local_size is " + std::to_string(param.local_size()) + "; it must be odd, and at most " +
+                 std::to_string(kMost));
     factors_ = {static_cast<T>(param.alpha()), static_cast<T>(param.beta()), static_cast<T>(param.k())};
   }
 

@@ -106,8 +106,12 @@ void Net<T>::CopyTrainedLayersFromBinaryProto(const std::filesystem::path& file)
 }
 
 template <class T>
-void Net<T>::CopyTrainedLayersFrom(const std::filesystem::path& file) {
+void Net<T>::CopyTrainedLayersFrom(const std::filesystem::path& file) try {
   detail::IsHdf5(file) ? CopyTrainedLayersFromHDF5(file) : CopyTrainedLayersFromBinaryProto(file);
+} catch (const NetError& error) {
+  const std::string what = error.what();
+  if (what.find(file.string()) != std::string::npos) throw;
+  throw NetError(file.string() + ": " + what);
 }
 
 template <class T>

@@ -79,11 +79,15 @@ void Solver<T>::Restore(const std::filesystem::path& state_file) {
 template <class T>
 void Solver<T>::SetSeed(std::uint64_t seed) {
   seed_ = seed;
-  for (const auto& layer : net_->layers()) {
-    RandomKey key = layer->random_key();
-    key.seed = seed;
-    layer->set_random_key(key);
-  }
+  const auto set = [](const Net<T>& net, std::uint64_t of_net) {
+    for (const auto& layer : net.layers()) {
+      RandomKey key = layer->random_key();
+      key.seed = of_net;
+      layer->set_random_key(key);
+    }
+  };
+  set(*net_, seed);
+  for (std::size_t id = 0; id < test_nets_.size(); ++id) set(*test_nets_[id], TestSeed(id));
 }
 
 #define FERRY_INSTANTIATE(T)                                                  \

@@ -131,9 +131,8 @@ void Solver<T>::InitTestNets(const Place& place) {
   for (int id = 0; id < count; ++id) {
     NetParameter net = TestNet(param_, id);
     MergeState(TEST, param_.test_state_size() == 0 ? nullptr : &param_.test_state(id), &net);
-    // Its own numbers, not the train net's again.
-    const RandomSeed seed{seed_ + 1 + static_cast<std::uint64_t>(id)};
-    test_nets_.push_back(std::make_shared<Net<T>>(net, place, seed));
+    test_nets_.push_back(
+        std::make_shared<Net<T>>(net, place, RandomSeed{TestSeed(static_cast<std::size_t>(id))}));
     test_nets_.back()->set_debug_info(param_.debug_info());
     LoadWeights(*test_nets_.back());
   }

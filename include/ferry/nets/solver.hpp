@@ -121,6 +121,8 @@ class Solver {
   bool MayGoOn();
   bool TestsNow() const { return param_.test_interval() != 0 && iter_ % param_.test_interval() == 0; }
   void SetSeed(std::uint64_t seed);
+  /// Test nets have numbers of their own, not the train net's again.
+  std::uint64_t TestSeed(std::size_t id) const { return seed_ + 1 + id; }
 
   std::uint64_t seed_ = 0;
   std::vector<Callback*> callbacks_;

@@ -181,7 +181,7 @@ MUTATIONS = [
     ("core/memory/records.cpp", "one.to == &here && one.bytes.first < bytes.last", "one.to == &here && one.bytes.last <= bytes.last",
      "who uses a part of what was prefetched does not count"),
     ("core/memory/records.cpp", "one.to != except && bytes.first", "bytes.first", "who writes where bytes were prefetched makes it vain"),
-    ("core/memory/arrival.cpp", "if (arrival.prefetch && arrival.only_of == 0)", "if (false)", "no Prefetch is ever in vain"),
+    ("core/memory/arrival.cpp", "if (record && arrival.prefetch && arrival.only_of == 0)", "if (false)", "no Prefetch is ever in vain"),
     ("core/memory/synced_memory.cpp", "    detail::Records::NoteLoss(*this, {}, nullptr);\n", "", "a Prefetch that nobody used is forgotten"),
     (CALL, "        arrival.memory->Settle(arrival, dying);\n", "",
      "notes of parts pile up"),
