@@ -184,7 +184,7 @@ TEST_CASE("a device that ends before what memories have of it says whose that is
 
 TEST_CASE("threads never have more than the limit among them, whoever looks on") {
   const Simulated machine;
-  constexpr std::size_t kLimit = 3 * 64;
+  constexpr std::size_t kLimit = std::size_t{3} * 64;
   SetMemoryLimit(*machine.device, kLimit);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
