@@ -174,13 +174,13 @@ TEST_CASE("What ends in a trace and began before it is not counted") {
 
 TEST_CASE("Any threads may be traced at once, and each has its track") {
   TraceFixture f;
-  constexpr int kThreads = 4, kTurns = 100;
+  constexpr std::size_t kThreads = 4, kTurns = 100;
   std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i)
+  for (std::size_t i = 0; i < kThreads; ++i)
     threads.emplace_back([&] {
       const Place gpu{Stream(*f.device)};
       Blob<float> blob({16}, *f.device);
-      for (int turn = 0; turn < kTurns; ++turn) WriteIt(blob), Scale(gpu, 2.0F, blob);
+      for (std::size_t turn = 0; turn < kTurns; ++turn) WriteIt(blob), Scale(gpu, 2.0F, blob);
     });
   for (std::thread& thread : threads) thread.join();
   const auto events = f.Events();
