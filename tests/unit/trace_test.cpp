@@ -1,82 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/report/trace.hpp"
-
-#include <sys/resource.h>
-
+// What a trace says of records.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "ferry/ferry.hpp"
-#include "tests/folder.hpp"
-#include "tools/report/json.hpp"
+#include "tests/unit/trace_fixture.hpp"
 
 namespace ferry::testing {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-using report::Json;
-
-std::vector<Json> EventsOf(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  report::ArrayReader reader(in);
-  std::vector<Json> events;
-  while (auto event = reader.Next()) events.push_back(*std::move(event));
-  return events;
-}
-
-/// Traces while it lives, on a device of its own.
-struct TraceFixture {
-  TraceFixture() { sim::Reset({.seed = 1}); }
-  /// Ends the trace, and reads it.
-  std::vector<Json> Events() {
-    trace.reset();
-    return EventsOf(file);
-  }
-
-  Folder folder;
-  std::string file = (folder / "t.json").string();
-  std::unique_ptr<Device> device = MakeDevice("sim:0");
-  std::optional<Trace> trace{file};
-};
-
-std::vector<Json> Only(const std::vector<Json>& events, std::string_view phase, std::string_view category) {
-  std::vector<Json> some;
-  for (const Json& event : events)
-    if (event.Text("ph") == phase && event.Text("cat") == category) some.push_back(event);
-  return some;
-}
-const Json& ArgsOf(const Json& event) { return *event.Find("args"); }
-bool OnOneTrack(const Json& a, const Json& b) {
-  return a.Number("pid") == b.Number("pid") && a.Number("tid") == b.Number("tid");
-}
-double EndOf(const Json& event) { return event.Number("ts") + event.Number("dur"); }
-
-void WriteIt(Blob<float>& blob) { blob.mutable_cpu_data(); }
-void ReadItThere(const Blob<float>& blob) { blob.gpu_data(); }
-
-/// Keeps the warnings of the log while it lives.
-class Warnings {
- public:
-  Warnings() {
-    SetLogSink([this](LogLevel level, std::string_view line) {
-      if (level == LogLevel::kWarning) lines.emplace_back(line);
-    });
-  }
-  ~Warnings() { SetLogSink({}); }
-  Warnings(const Warnings&) = delete;
-  Warnings& operator=(const Warnings&) = delete;
-  std::vector<std::string> lines;
-};
 
 TEST_CASE("A trace has each copy on its stream, with the label, the bytes and both sites") {
   TraceFixture f;
@@ -91,9 +29,9 @@ TEST_CASE("A trace has each copy on its stream, with the label, the bytes and bo
   CHECK(args.Number("bytes") == 400);
   CHECK(args.Text("from") == "the host");
   CHECK(args.Text("to") == "sim:0");
-  CHECK_THAT(std::string(args.Text("stale_by")), ContainsSubstring("WriteIt (trace_test.cpp:"));
+  CHECK_THAT(std::string(args.Text("stale_by")), ContainsSubstring("WriteIt (trace_fixture.hpp:"));
   CHECK(args.Text("stale_as") == "mutable");
-  CHECK_THAT(std::string(args.Text("asked_by")), ContainsSubstring("ReadItThere (trace_test.cpp:"));
+  CHECK_THAT(std::string(args.Text("asked_by")), ContainsSubstring("ReadItThere (trace_fixture.hpp:"));
   CHECK(args.Text("asked_as") == "read");
 }
 
@@ -234,40 +172,15 @@ TEST_CASE("What ends in a trace and began before it is not counted") {
   CHECK(Only(f.Events(), "i", "memory").empty());
 }
 
-TEST_CASE("Labels are any bytes, and the trace is JSON all the same") {
-  TraceFixture f;
-  SyncedMemory memory(4, *f.device, "a \"b\"\\\n</script>\xC3\xA9\xFF\xC0\x80");
-  memory.mutable_cpu_data();
-  memory.gpu_data();
-  const auto copies = Only(f.Events(), "X", "copy");
-  REQUIRE(copies.size() == 1);
-  CHECK(ArgsOf(copies[0]).Text("label") ==
-        "a \"b\"\\\n</script>\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
-}
-
-TEST_CASE("A trace is written on the way, so that what is there can be read though its end is missing") {
-  TraceFixture f;
-  SyncedMemory memory(4, *f.device, "x");
-  for (int i = 0; i < 300; ++i) memory.mutable_cpu_data(), memory.gpu_data();
-  std::ifstream in(f.file, std::ios::binary);
-  report::ArrayReader reader(in);
-  std::size_t events = 0;
-  const auto read_all = [&] {
-    while (reader.Next()) ++events;
-  };
-  CHECK_THROWS_AS(read_all(), report::Truncated);
-  CHECK(events > 200);
-}
-
 TEST_CASE("Any threads may be traced at once, and each has its track") {
   TraceFixture f;
-  constexpr int kThreads = 4, kTurns = 100;
+  constexpr std::size_t kThreads = 4, kTurns = 100;
   std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i)
+  for (std::size_t i = 0; i < kThreads; ++i)
     threads.emplace_back([&] {
       const Place gpu{Stream(*f.device)};
       Blob<float> blob({16}, *f.device);
-      for (int turn = 0; turn < kTurns; ++turn) WriteIt(blob), Scale(gpu, 2.0F, blob);
+      for (std::size_t turn = 0; turn < kTurns; ++turn) WriteIt(blob), Scale(gpu, 2.0F, blob);
     });
   for (std::thread& thread : threads) thread.join();
   const auto events = f.Events();
@@ -284,73 +197,6 @@ TEST_CASE("Streams beyond a bound share a track") {
   std::set<double> tracks;
   for (const Json& event : Only(f.Events(), "X", "access")) tracks.insert(event.Number("tid"));
   CHECK(tracks.size() == 1025);
-}
-
-TEST_CASE("A trace that can't be begun is an error that names the file and says why") {
-  const Folder folder;
-  try {
-    const Trace trace((folder / "none/t.json").string());
-    FAIL("wrote to no folder");
-  } catch (const Error& error) {
-    CHECK_THAT(error.what(), ContainsSubstring("none/t.json") && ContainsSubstring("No such file"));
-  }
-  CHECK_THROWS_AS(Trace((folder / "").string()), Error);
-}
-
-TEST_CASE("A disk that gets full is one warning, and the program goes on") {
-  if (!std::filesystem::exists("/dev/full")) SKIP("there is no /dev/full");
-  sim::Reset({.seed = 1});
-  const Warnings warnings;
-  const auto device = MakeDevice("sim:0");
-  {
-    const Trace trace("/dev/full");
-    Blob<float> blob({100}, *device);
-    for (int i = 0; i < 500; ++i) {
-      blob.mutable_cpu_data()[7] += 1;
-      ReadItThere(blob);
-    }
-    CHECK(blob.cpu_data()[7] == 500);
-  }
-  REQUIRE(warnings.lines.size() == 1);
-  CHECK_THAT(warnings.lines[0], ContainsSubstring("/dev/full") && ContainsSubstring("No space left"));
-}
-
-/// No file of the process may grow beyond so many bytes while it lives.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit less{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &less);
-  }
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
-
-TEST_CASE("Where the disk gets full in the middle, what has been written can be read") {
-  TraceFixture f;
-  const Warnings warnings;
-  Blob<float> blob({100}, *f.device);
-  {
-    const FullDisk full(150'000);
-    for (int i = 0; i < 1000; ++i) WriteIt(blob), ReadItThere(blob);
-    f.trace.reset();
-  }
-  REQUIRE(warnings.lines.size() == 1);
-  CHECK_THAT(warnings.lines[0], ContainsSubstring(f.file + " cannot be written: File too large"));
-  CHECK(std::filesystem::file_size(f.file) == 150'000);
-  std::ifstream in(f.file, std::ios::binary);
-  const report::Trace read = report::ReadTrace(in);
-  CHECK(read.truncated);
-  CHECK(read.pairs.size() == 1);
 }
 
 }  // namespace

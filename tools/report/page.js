@@ -112,7 +112,8 @@ function showMemory() {
     add(find("memory"), "h3", space.name);
     const block = add(find("memory"), "div", undefined, { class: "space" });
     drawMemory(add(block, "div"), space);
-    const scroll = add(block, "div", undefined, { class: "scroll", tabindex: 0, role: "region", "aria-label": `Peak on ${space.name}` });
+    const scroll = add(block, "div", undefined,
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": `Peak on ${space.name}` });
     scroll.style.maxHeight = "10rem";
     const table = add(scroll, "table");
     const head = add(add(table, "thead"), "tr");

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The file of a trace, and the lack of one.
+#include <sys/resource.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/unit/trace_fixture.hpp"
+#include "tools/report/trace.hpp"
+
+namespace ferry::testing {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+/// Keeps the warnings of the log while it lives.
+class Warnings {
+ public:
+  Warnings() {
+    SetLogSink([this](LogLevel level, std::string_view line) {
+      if (level == LogLevel::kWarning) lines.emplace_back(line);
+    });
+  }
+  ~Warnings() { SetLogSink({}); }
+  Warnings(const Warnings&) = delete;
+  Warnings& operator=(const Warnings&) = delete;
+  std::vector<std::string> lines;
+};
+
+/// No file of the process may grow beyond so many bytes while it lives.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit less{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &less);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+TEST_CASE("Labels are any bytes, and the trace is JSON all the same") {
+  TraceFixture f;
+  SyncedMemory memory(4, *f.device, "a \"b\"\\\n</script>\xC3\xA9\xFF\xC0\x80");
+  memory.mutable_cpu_data();
+  memory.gpu_data();
+  const auto copies = Only(f.Events(), "X", "copy");
+  REQUIRE(copies.size() == 1);
+  CHECK(ArgsOf(copies[0]).Text("label") ==
+        "a \"b\"\\\n</script>\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST_CASE("A trace is written on the way, so that what is there can be read though its end is missing") {
+  TraceFixture f;
+  SyncedMemory memory(4, *f.device, "x");
+  for (int i = 0; i < 300; ++i) memory.mutable_cpu_data(), memory.gpu_data();
+  std::ifstream in(f.file, std::ios::binary);
+  report::ArrayReader reader(in);
+  std::size_t events = 0;
+  const auto read_all = [&] {
+    while (reader.Next()) ++events;
+  };
+  CHECK_THROWS_AS(read_all(), report::Truncated);
+  CHECK(events > 200);
+}
+
+TEST_CASE("A trace that can't be begun is an error that names the file and says why") {
+  const Folder folder;
+  try {
+    const Trace trace((folder / "none/t.json").string());
+    FAIL("wrote to no folder");
+  } catch (const Error& error) {
+    CHECK_THAT(error.what(), ContainsSubstring("none/t.json") && ContainsSubstring("No such file"));
+  }
+  CHECK_THROWS_AS(Trace((folder / "").string()), Error);
+}
+
+TEST_CASE("A disk that gets full is one warning, and the program goes on") {
+  if (!std::filesystem::exists("/dev/full")) SKIP("there is no /dev/full");
+  sim::Reset({.seed = 1});
+  const Warnings warnings;
+  const auto device = MakeDevice("sim:0");
+  {
+    const Trace trace("/dev/full");
+    Blob<float> blob({100}, *device);
+    for (int i = 0; i < 500; ++i) {
+      blob.mutable_cpu_data()[7] += 1;
+      ReadItThere(blob);
+    }
+    CHECK(blob.cpu_data()[7] == 500);
+  }
+  REQUIRE(warnings.lines.size() == 1);
+  CHECK_THAT(warnings.lines[0], ContainsSubstring("/dev/full") && ContainsSubstring("No space left"));
+}
+
+TEST_CASE("Where the disk gets full in the middle, what has been written can be read") {
+  TraceFixture f;
+  const Warnings warnings;
+  Blob<float> blob({100}, *f.device);
+  {
+    const FullDisk full(150'000);
+    for (int i = 0; i < 1000; ++i) WriteIt(blob), ReadItThere(blob);
+    f.trace.reset();
+  }
+  REQUIRE(warnings.lines.size() == 1);
+  CHECK_THAT(warnings.lines[0], ContainsSubstring(f.file + " cannot be written: File too large"));
+  CHECK(std::filesystem::file_size(f.file) == 150'000);
+  std::ifstream in(f.file, std::ios::binary);
+  const report::Trace read = report::ReadTrace(in);
+  CHECK(read.truncated);
+  CHECK(read.pairs.size() == 1);
+}
+
+}  // namespace
+}  // namespace ferry::testing
