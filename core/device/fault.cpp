@@ -18,8 +18,9 @@ struct sigaction previous;  // whom the handler passes the signal on to
 
 FaultAccess AccessOf(const void* context) noexcept {
 #if defined(__x86_64__) && defined(__linux__)
-  constexpr greg_t kWrites = 2;
+  constexpr greg_t kWrites = 2, kFetchesCode = 16;
   const auto* const machine = &static_cast<const ucontext_t*>(context)->uc_mcontext;
+  if ((machine->gregs[REG_ERR] & kFetchesCode) != 0) return FaultAccess::kUnknown;
   return (machine->gregs[REG_ERR] & kWrites) != 0 ? FaultAccess::kWrite : FaultAccess::kRead;
 #else
   return static_cast<void>(context), FaultAccess::kUnknown;
@@ -77,6 +78,8 @@ bool TryLockInHandler(std::mutex& mutex) noexcept {
 }
 
 void ReportFaults(FaultReporter& reporter) noexcept {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   Note(reporter);
   struct sigaction now {};
   if (sigaction(SIGSEGV, nullptr, &now) != 0) return;

@@ -32,6 +32,7 @@ Pages::Pages(const std::string& name, std::size_t bytes)
     seen_ = Map(name, file_, bytes, PROT_NONE);
     work_ = Map(name, file_, bytes, PROT_READ | PROT_WRITE);
   } catch (...) {
+    if (seen_ != nullptr) munmap(seen_, size_);
     close(file_);
     throw;
   }

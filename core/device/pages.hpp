@@ -38,7 +38,7 @@ class Pages {
  private:
   std::size_t size_;
   int file_;
-  std::byte *seen_, *work_;
+  std::byte *seen_ = nullptr, *work_ = nullptr;
 };
 
 }  // namespace ferry::detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -23,13 +24,14 @@ using detail::StreamId;
 
 namespace {
 
-void NoteUnguarded(const SyncedMemory& memory) noexcept {
+void NoteUnguarded(const SyncedMemory& memory) noexcept try {
   static std::atomic<bool> said{false};
   if (said.exchange(true)) return;
   Log(LogLevel::kWarning, "FERRY_GUARD: the " + std::to_string(memory.size()) +
                               " bytes that set_cpu_data gave to a memory" +
                               (memory.label().empty() ? "" : " \"" + memory.label() + '"') +
                               " are the program's, and not guarded, nor are later ones that are given so");
+} catch (const std::bad_alloc&) {  // it stays unsaid
 }
 
 }  // namespace

@@ -154,6 +154,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   const bool to_host = &dst == &BufferOf(kHost), from_host = &src == &BufferOf(kHost);
   std::optional<CopyRecord> record;
   if (detail::Watched()) {
+    detail::Records::NoteUse(*this, bytes, src);
     record =
         detail::Records::OfCopy(arrival, bytes, from_host ? nullptr : &src, to_host ? nullptr : &dst, on);
     detail::TellBefore(*record);
@@ -182,7 +183,8 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   }
   ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });
   arrival.copied += CountOf(bytes);
-  if (record && arrival.prefetch && arrival.only_of == 0) detail::Records::NotePrefetch(*record, bytes, dst);
+  if (record && arrival.prefetch && arrival.only_of == 0 && !dst.adopted())
+    detail::Records::NotePrefetch(*record, bytes, dst);
   return std::nullopt;
 }
 
@@ -217,6 +219,7 @@ void SyncedMemory::Commit(Arrival& arrival, Dying& dying) const noexcept {
       here.uses.Note(bytes, arrival.access, *arrival.on, dying);
     ChangeHolders(bytes,
                   [&](Spaces holders) { return Next(holders, Only(arrival.space), arrival.access).next; });
+    if (cpu_.guarded) detail::HostGuard::Refresh(*this, bytes);  // before anybody gets the pointer
     // Who accessed no byte has waited for nobody.
     if (!arrival.empty) Publish(bytes, arrival.access, arrival.space, arrival.on);
     arrival.ptr = here.ptr == nullptr ? nullptr : here.At(bytes);

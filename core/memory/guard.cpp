@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/memory/guard.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "core/memory/guard_table.hpp"
@@ -22,7 +25,8 @@ std::atomic<bool> guards{false};
 PointerGuard SetPointerGuard(PointerGuard guard) {
   const bool on = guard == PointerGuard::kOn;
   const bool before = guards.exchange(on);
-  if (on != before) detail::watchers += on ? 1 : -1;  // the report names who wrote
+  static std::atomic<bool> watched{false};  // for good, as memories stay guarded: the report names who wrote
+  if (on && !watched.exchange(true)) ++detail::watchers;
   return before ? PointerGuard::kOn : PointerGuard::kOff;
 }
 
@@ -70,7 +74,10 @@ bool HostGuard::On() noexcept { return guards.load(std::memory_order_relaxed); }
 void* HostGuard::Make(const SyncedMemory& owner, std::size_t bytes) noexcept try {
   return Table::instance().Make(owner, bytes);
 } catch (const std::exception& error) {
-  Log(LogLevel::kWarning, std::string("FERRY_GUARD: a memory is not guarded: ") + error.what());
+  guards = false;
+  Log(LogLevel::kWarning,
+      "FERRY_GUARD: no memory is guarded from now on, for want of memory or address space");
+  Log(LogLevel::kWarning, error.what());
   return nullptr;
 }
 
@@ -92,11 +99,12 @@ HostGuard::Table& HostGuard::Table::instance() {
 
 void* HostGuard::Table::Make(const SyncedMemory& owner, std::size_t bytes) {
   ReportFaults(*this);
+  if (bytes > pages_.size() / 2) return nullptr;
   const std::size_t span = Pages::RoundUp(bytes);
   const std::lock_guard lock(mutex_);
   if (open_ || live_ == kMost) return nullptr;
-  gone_.reserve(kKept);  // to give back can't fail
-  std::byte* const begin = Room(span + Pages::page());
+  std::byte* begin = Room(span + Pages::page());
+  for (; begin == nullptr && !gone_.empty(); begin = Room(span + Pages::page())) ForgetOldest();
   if (begin == nullptr) return nullptr;
   blocks_.emplace(begin,
                   Block{&owner, {}, begin, bytes, std::vector<Access>(span / Pages::page(), Access::kNone)});
@@ -121,14 +129,23 @@ std::byte* HostGuard::Table::Room(std::size_t span) {
 }
 
 void HostGuard::Table::GiveBack(void* ptr, const std::string& label) noexcept {
+  if (getpid() != process_) return;  // after a fork, the pages are the parent's, too
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(static_cast<std::byte*>(ptr));
   End(found->second, label);
   pages_.Discard(found->second.begin, found->second.pages.size() * Pages::page());
   --live_;
-  if (gone_.size() < kKept) return gone_.push_back(found->first);
-  blocks_.erase(std::exchange(gone_[oldest_], found->first));
-  oldest_ = (oldest_ + 1) % kKept;
+  try {
+    gone_.push_back(found->first);
+    if (gone_.size() > kKept) ForgetOldest();
+  } catch (const std::bad_alloc&) {
+    blocks_.erase(found);
+  }
+}
+
+void HostGuard::Table::ForgetOldest() noexcept {
+  blocks_.erase(gone_.front());
+  gone_.pop_front();
 }
 
 void HostGuard::Table::Lose(void* ptr, const std::string& label) noexcept {
@@ -183,7 +200,7 @@ void HostGuard::Table::Apply(Block& block, std::size_t from, std::size_t to, Acc
 /// One mapping again, which needs no further ones.
 void HostGuard::Table::OpenAll() noexcept {
   open_ = true;
-  static_cast<void>(Pages::Open(pages_.seen(), pages_.size(), Access::kReadWrite));
+  within_reach_ = Pages::Open(pages_.seen(), pages_.size(), Access::kReadWrite);
   Log(LogLevel::kWarning,
       "FERRY_GUARD: the system has no memory mappings left (vm.max_map_count); nothing is guarded any more");
 }

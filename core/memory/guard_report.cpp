@@ -40,6 +40,7 @@ bool HostGuard::Table::Block::Allows(const void* address, FaultAccess access) co
   const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin);
   if (owner == nullptr || at >= bytes) return false;
   const Access now = pages[at / Pages::page()];
+  if (access == FaultAccess::kUnknown) return false;
   return now == Access::kReadWrite || (now == Access::kRead && access == FaultAccess::kRead);
 }
 
@@ -52,7 +53,7 @@ bool HostGuard::Table::Report(const void* address, FaultAccess access) noexcept 
     return line.Write(), false;
   }
   const auto block = Find(address);
-  const bool allowed = open_ || (block != blocks_.end() && block->second.Allows(address, access));
+  const bool allowed = within_reach_ || (block != blocks_.end() && block->second.Allows(address, access));
   if (block == blocks_.end())
     line << "guarded host memory that was given back long ago, or never allocated.";
   else

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -46,6 +50,7 @@ class HostGuard::Table final : public FaultReporter {
   Blocks::iterator Find(const void* address) noexcept;
   void Apply(Block& block, std::size_t from, std::size_t to, Access access) noexcept;
   void OpenAll() noexcept;
+  void ForgetOldest() noexcept;
 
   static void Describe(FaultLine& line, const Block& block, const std::byte* at, FaultAccess access) noexcept;
   static void DescribeState(FaultLine& line, const Block& block, std::size_t byte,
@@ -56,12 +61,13 @@ class HostGuard::Table final : public FaultReporter {
   static constexpr std::size_t kKept = 4096;  ///< blocks that were given back
   Pages pages_;
   std::mutex mutex_;
-  Blocks blocks_;  ///< by address; live ones, and those in gone_
-  std::vector<const std::byte*> gone_;
-  std::size_t oldest_ = 0;  ///< in gone_, which is a ring once it is full
+  Blocks blocks_;                      ///< by address; live ones, and those in gone_
+  std::deque<const std::byte*> gone_;  ///< the oldest first
   std::size_t live_ = 0;
   std::byte* next_ = pages_.seen();  ///< where room is looked for
   bool open_ = false;                ///< for good: nobody is guarded any more
+  bool within_reach_ = false;        ///< of an open one, whether the system has done so
+  const pid_t process_ = getpid();
 };
 
 }  // namespace ferry::detail

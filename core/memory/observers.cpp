@@ -2,6 +2,7 @@
 #include "core/memory/observers.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -21,6 +22,7 @@ namespace {
 struct Observers {
   std::shared_mutex mutex;
   std::vector<std::shared_ptr<Observer>> list;
+  std::atomic<std::uint64_t> departures{0};
 };
 Observers& observers() {
   static auto* const instance = new Observers;
@@ -34,6 +36,7 @@ void Detach(const Observer* observer) noexcept {
   const auto found =
       std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.get() == observer; });
   if (found == list.end()) return;  // it threw
+  ++observers().departures;
   last = std::move(*found);
   list.erase(found);
   --detail::watchers;
@@ -115,6 +118,8 @@ Watch::Watch(std::function<void(const AccessRecord&)> on_access)
 Watch::~Watch() { Detach(observer_.get()); }
 
 namespace detail {
+
+std::uint64_t Departures() noexcept { return observers().departures; }
 
 void TellBefore(const CopyRecord& copy) {
   Begin();

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
+
 #include "core/watched.hpp"
 #include "ferry/observer.hpp"
 
 /// Each observer is told, and the log at LogLevel::kTrace. Only called where somebody is Watched for.
 namespace ferry::detail {
+
+/// Counts those who have gone: what was noted for one of them may lack what came later.
+std::uint64_t Departures() noexcept;
 
 /// Throws what an observer throws.
 void TellBefore(const CopyRecord& copy);

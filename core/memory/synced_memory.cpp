@@ -49,16 +49,14 @@ SyncedMemory::SyncedMemory(std::size_t size, Device& device, std::string label, 
 
 SyncedMemory::~SyncedMemory() {
   if (!Outlives()) {
+    if (detail::Watched()) detail::Records::NoteLoss(*this, {}, nullptr);
     GiveBack(cpu_);
     GiveBack(gpu_);
     for (const auto& other : others_) GiveBack(*other);
   } else if (cpu_.guarded) {
     detail::HostGuard::Lose(*this, cpu_.ptr);
   }
-  if (detail::Watched()) {
-    detail::Records::NoteLoss(*this, {}, nullptr);
-    detail::Records::TellLife(*this, false, std::nullopt);
-  }
+  if (detail::Watched()) detail::Records::TellLife(*this, false, std::nullopt);
   AnyBuffer([](Buffer& buffer) { return buffer.live.reset(), false; });  // they name the label
   if (label_ != nullptr) Dependents::Of(gpu_.serial).Remove(*label_);
   for (const auto& other : others_) Dependents::Of(other->serial).Remove(Dependent::kMemory);
@@ -233,7 +231,8 @@ void SyncedMemory::Allocate(Buffer& buffer, const Arrival& arrival, const Stream
   if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, on, dying);
   auto live =
       std::make_unique<detail::LiveNode>(*buffer.device, buffer.kind, capacity_, label_.get(), arrival.site);
-  if (buffer.kind == MemoryKind::kPinnedHost && detail::HostGuard::On())
+  if (buffer.kind == MemoryKind::kPinnedHost && detail::HostGuard::On() &&
+      SharersOf(kHost) == detail::Only(kHost))
     buffer.ptr = detail::HostGuard::Make(*this, capacity_);
   buffer.guarded = buffer.ptr != nullptr;
   if (!buffer.guarded) buffer.ptr = buffer.device->Allocate(buffer.kind, capacity_, on.handle());

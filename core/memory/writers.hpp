@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <vector>
@@ -17,6 +18,7 @@ struct Prefetched {
   CopyRecord copy;
   const Buffer* to;
   Bytes bytes;
+  std::uint64_t departures;  ///< of observers, by then
 };
 
 /// The last write to each byte of a memory, as far as it was watched.

@@ -60,10 +60,11 @@ void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
 
 void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.unread == 0 || !entry.asked) return;
-  advice.push_back(
-      Quoted(entry.label) + " copied to " + entry.to + " by the Prefetch in " + NameOf(*entry.asked) +
-      " was overwritten elsewhere, or given back, before anybody used it there, " + Times(entry.unread) +
-      " of " + std::to_string(entry.count) + "; without that Prefetch nothing is lost");
+  advice.push_back(Quoted(entry.label) + " copied to " + entry.to + " by the Prefetch in " +
+                   NameOf(*entry.asked) +
+                   " was overwritten elsewhere, or given back, before anybody used it there, " +
+                   Times(entry.unread) + " of " + std::to_string(entry.count) +
+                   "; unless a pointer that was kept has been used, that Prefetch is needless");
 }
 
 void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {

@@ -111,6 +111,49 @@ TEST_CASE("A Prefetch whose bytes somebody used was not in vain, in place, in pa
         }) == 0);
 }
 
+TEST_CASE("A Prefetch is not in vain whose bytes were copied on, or used while no ledger was there") {
+  const auto unread = [](const Ledger& ledger) {
+    std::uint64_t sum = 0;
+    for (const LedgerEntry& entry : ledger.Entries()) sum += entry.unread;
+    return sum;
+  };
+  sim::Reset({.devices = 2, .peers = false});
+  const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+  const Stream there = Stream::Main(*second);
+  SyncedMemory x(40, *first, "x");
+  {
+    const Ledger ledger;
+    x.overwrite_gpu_data();
+    x.Prefetch(Side::kGpu, there);  // by way of the host
+    x.gpu_data(there);
+    x.mutable_gpu_data(there);
+    x.mutable_gpu_data();
+    x.Prefetch(Side::kCpu, Stream::Main(*first));
+    x.gpu_data(there);  // from the host
+    x.mutable_gpu_data();
+    CHECK(unread(ledger) == 0);
+    x.overwrite_cpu_data();
+    x.Prefetch(Side::kGpu, Stream::Main(*first));
+  }
+  x.gpu_data();
+  const Ledger later;
+  x.mutable_cpu_data();
+  CHECK(unread(later) == 0);
+}
+
+TEST_CASE("A Prefetch to the program's own bytes is not in vain, since it reads them without an access") {
+  LedgerFixture f;
+  std::array<char, 40> bytes{};
+  SyncedMemory x(40, *f.device, "x");
+  x.set_cpu_data(bytes.data());
+  const Ledger ledger;
+  x.mutable_gpu_data();
+  Fetch(x, Side::kCpu);
+  Stream::Main(*f.device).Synchronize();
+  x.mutable_gpu_data();
+  for (const LedgerEntry& entry : ledger.Entries()) CHECK(entry.unread == 0);
+}
+
 TEST_CASE("The advice on a Prefetch in vain names its line and how often it was") {
   LedgerFixture f;
   const Ledger ledger;

@@ -263,6 +263,42 @@ TEST_CASE("a memory that outlives its device is still named") {
   CHECK(ended.errors.find("of \"late\", which has 4096: the memory has ended") != std::string::npos);
 }
 
+TEST_CASE("an observer may look at the bytes that an access has got") {
+  CheckPasses([](Guarded& g) {
+    const Ledger ledger(Ledger::Detail::kVerify);
+    g.memory.mutable_cpu_data();
+    g.memory.mutable_gpu_data();
+    g.memory.mutable_cpu_data();
+    g.memory.gpu_data();
+  });
+}
+
+TEST_CASE("addresses of blocks that were given back are used again before new ones stay unguarded") {
+  constexpr std::size_t kLarge = std::size_t{1} << 30;  // of which no page is touched
+  const auto after = [](int blocks) {
+    return With([=](Guarded& g) {
+      for (int i = 0; i < blocks; ++i) SyncedMemory(kLarge, g.device).overwrite_cpu_data();
+      SyncedMemory last(kLarge, g.device);
+      const void* const stale = last.overwrite_cpu_data();
+      last.overwrite_gpu_data();
+      Touch(stale);
+    });
+  };
+  CHECK(after(1).signal == SIGSEGV);
+  CHECK(after(100).signal == SIGSEGV);
+}
+
+TEST_CASE("a size beyond all bounds fails as it does without a guard") {
+  CheckPasses([](Guarded& g) {
+    SyncedMemory all(~std::size_t{0}, g.device);
+    try {
+      all.overwrite_cpu_data();
+      _exit(6);
+    } catch (const OutOfMemory&) {
+    }
+  });
+}
+
 TEST_CASE("more blocks than the system has mappings for are not all guarded, and all work") {
   CheckPasses([](Guarded& g) {
     std::vector<std::unique_ptr<SyncedMemory>> memories;
