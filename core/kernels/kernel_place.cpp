@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <vector>
 
@@ -51,6 +52,7 @@ struct KernelCall::Extra {
   Site site;
   std::vector<CallRecord::Operand> operands;
   Clock::time_point taken{};  ///< of a call that is watched
+  int exceptions = std::uncaught_exceptions();
 };
 
 KernelCall::KernelCall(const At& at, std::span<const Request> requests, std::span<void*> ptrs)
@@ -69,7 +71,8 @@ KernelCall::KernelCall(const At& at, std::span<const Request> requests, std::spa
 
 void KernelCall::End() noexcept {
   const std::unique_ptr<Extra> extra(extra_);
-  if (extra->taken == Extra::Clock::time_point{}) return;
+  const bool failed = std::uncaught_exceptions() > extra->exceptions;
+  if (failed || extra->taken == Extra::Clock::time_point{}) return;
   Tell(CallRecord{.on = place_->side() == Side::kCpu ? nullptr : &place_->stream(),
                   .operands = extra->operands,
                   .site = extra->site,

@@ -60,6 +60,7 @@ struct Arrival {
   std::optional<Write> written{};     ///< of the bytes that had to be copied
   std::chrono::nanoseconds waited{};  ///< by the host
   void* ptr = nullptr;                ///< to the first byte
+  const Buffer* allocating{};         ///< what had no memory last
 };
 
 }  // namespace ferry::detail

@@ -136,14 +136,17 @@ bool Call::Prepared(std::span<Arrival> arrivals, Locks& locks, int& asked, Dying
     }
     return true;
   } catch (const OutOfMemory& error) {
-    Device& device = arrivals[at].memory->DeviceOf(arrivals[at].space);
+    const Arrival& arrival = arrivals[at];
+    const Buffer& full =
+        arrival.allocating != nullptr ? *arrival.allocating : arrival.memory->BufferOf(arrival.space);
+    Device& device = *full.device;
     bool again = false;
     if (asked++ < kMostAsked)
       locks.Without([&] {
         again = AskForMemory(device, error.bytes());
-        if (again) device.Trim();
+        if (again && !error.beyond_limit()) device.Trim();
       });
-    if (!again) arrivals[at].memory->RethrowNamed(arrivals[at].space);
+    if (!again) arrivals[at].memory->RethrowNamed(&full);
     return false;
   } catch (const DeviceError&) {
     arrivals[at].memory->RethrowNamed();

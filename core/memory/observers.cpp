@@ -8,6 +8,8 @@
 #include <shared_mutex>
 #include <sstream>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,8 +44,10 @@ void Detach(const Observer* observer) noexcept {
   --detail::watchers;
 }
 
-void Warn(const std::string& what) noexcept {
-  Log(LogLevel::kWarning, "an observer of memories threw, and is detached: " + what);
+void Warn(std::string_view what) noexcept try {
+  Log(LogLevel::kWarning, "an observer of memories threw, and is detached: " + std::string(what));
+} catch (const std::bad_alloc&) {
+  Log(LogLevel::kWarning, what);
 }
 
 /// The first record is told to those that the environment names.

@@ -149,19 +149,21 @@ const std::string& SyncedMemory::label() const noexcept {
 }
 std::string SyncedMemory::Named() const { return label_ != nullptr ? '"' + label_->text + '"' : "a memory"; }
 
-void SyncedMemory::RethrowNamed(unsigned space) const try { throw; } catch (const StreamCaptureError& error) {
+void SyncedMemory::RethrowNamed(const Buffer* full) const try {
+  throw;
+} catch (const StreamCaptureError& error) {
   if (label_ == nullptr) throw;
   throw StreamCaptureError(error, label_->text);
 } catch (const DeviceError& error) {
   if (label_ == nullptr) throw;
   throw DeviceError(error, label_->text);
 } catch (const OutOfMemory& error) {
-  const Buffer& full = BufferOf(space);
+  if (full == nullptr) throw;
   using enum detail::LiveList::Where;
   std::optional<OutOfMemory> named;
   try {
     std::string live =
-        Dependents::Of(full.serial).live().Text(full.kind == MemoryKind::kPinnedHost ? kOnHost : kOnDevice);
+        Dependents::Of(full->serial).live().Text(full->kind == MemoryKind::kPinnedHost ? kOnHost : kOnDevice);
     if (!live.empty()) live.insert(0, "; the largest of what is live there:");
     if (label_ != nullptr || !live.empty()) named.emplace(error, label(), live);
   } catch (const std::bad_alloc&) {  // it goes on as it is then
@@ -224,8 +226,9 @@ void SyncedMemory::ReleaseSpace(unsigned space, const Site& site) {
 
 /// Of device memory, what is queued on `on` by now comes first. The point after it is recorded at once where
 /// only `bytes` are accessed: else whoever uses others would wait for that access, too.
-void SyncedMemory::Allocate(Buffer& buffer, const Arrival& arrival, const Stream& on) const {
+void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream& on) const {
   if (buffer.ptr != nullptr) return;
+  arrival.allocating = &buffer;
   Dying dying;
   const bool ordered = buffer.kind == MemoryKind::kDevice;
   if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, on, dying);

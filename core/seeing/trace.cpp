@@ -233,23 +233,25 @@ void Trace::Events::On(const LifeRecord& life) {
   }
   const std::size_t space = SpaceOf(life.device);
   auto& blocks = memories_[life.memory].blocks;
+  std::string label;
   if (life.begins) {
-    blocks.push_back({space, life.bytes});
+    label = blocks.emplace_back(Block{space, life.bytes, life.memory->label()}).label;
     spaces_[space].live += life.bytes;
   } else {
     const auto block =
         std::find_if(blocks.begin(), blocks.end(), [&](const Block& one) { return one.space == space; });
     if (block == blocks.end()) return;  // it began before the trace
     spaces_[space].live -= block->bytes;
+    label = std::move(block->label);
     blocks.erase(block);
   }
-  Count(space, life);
+  Count(space, life, label);
   file_.WriteSome();
 }
 
-void Trace::Events::Count(std::size_t space, const LifeRecord& life) {
+void Trace::Events::Count(std::size_t space, const LifeRecord& life, const std::string& label) {
   const Nanoseconds now = Now();
-  (Begin('i', {space, 0}, now) += R"("s":"p",)") += detail::TextOf(life) + '}';
+  (Begin('i', {space, 0}, now) += R"("s":"p",)") += detail::TextOf(life, label) + '}';
   std::string& event = Begin('C', {space, 0}, now);
   event += R"("name":"live bytes","args":{"bytes":)";
   detail::AppendNumber(event, spaces_[space].live);

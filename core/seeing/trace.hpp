@@ -63,6 +63,7 @@ class Trace::Events : public Observer {
   struct Block {
     std::size_t space;
     std::size_t bytes;
+    std::string label;  ///< when it was allocated
   };
   /// What a stream does with bytes that the host may wait for: a copy from or to it, and where the host and
   /// the device have one buffer, each access.
@@ -91,7 +92,7 @@ class Trace::Events : public Observer {
   static std::optional<Nanoseconds> BeginOf(const Track& track, const Site& site);
   void Note(const SyncedMemory& memory, const Work& work);
   void Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until);
-  void Count(std::size_t space, const LifeRecord& life);
+  void Count(std::size_t space, const LifeRecord& life, const std::string& label);
 
   static constexpr std::size_t kMostTracks = 1024;  ///< of a space; the others share one more
   const Clock::time_point began_ = Clock::now();

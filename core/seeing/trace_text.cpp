@@ -53,14 +53,14 @@ class EventText {
   std::string text_;
 };
 
-std::string WithLabel(const char* what, const SyncedMemory& memory) {
-  return memory.label().empty() ? what : what + (' ' + memory.label());
+std::string WithLabel(const char* what, const std::string& label) {
+  return label.empty() ? what : what + (' ' + label);
 }
 
 }  // namespace
 
 std::string TextOf(const CopyRecord& copy) {
-  EventText text("copy", WithLabel("copy", *copy.memory));
+  EventText text("copy", WithLabel("copy", copy.memory->label()));
   text.Say("label", copy.memory->label())
       .Say("bytes", copy.range.bytes)
       .Say("first_byte", copy.range.first)
@@ -73,7 +73,7 @@ std::string TextOf(const CopyRecord& copy) {
 }
 
 std::string TextOf(const AccessRecord& access, std::string_view operands) {
-  EventText text = access.prefetch ? EventText("prefetch", WithLabel("prefetch", *access.memory))
+  EventText text = access.prefetch ? EventText("prefetch", WithLabel("prefetch", access.memory->label()))
                                    : EventText("access", NameOf(access.site));
   if (access.prefetch)
     text.Say("label", access.memory->label()).Say("bytes", access.bytes);
@@ -84,7 +84,7 @@ std::string TextOf(const AccessRecord& access, std::string_view operands) {
 }
 
 std::string TextOf(const WaitRecord& wait) {
-  return EventText("wait", WithLabel("wait for", *wait.memory))
+  return EventText("wait", WithLabel("wait for", wait.memory->label()))
       .Say("label", wait.memory->label())
       .Say("bytes", wait.range.bytes)
       .Say(wait.written)
@@ -92,10 +92,10 @@ std::string TextOf(const WaitRecord& wait) {
       .Done();
 }
 
-std::string TextOf(const LifeRecord& life) {
+std::string TextOf(const LifeRecord& life, const std::string& label) {
   const char* const what = life.begins ? "allocate" : life.evicted ? "evict" : "free";
-  EventText text("memory", WithLabel(what, *life.memory));
-  text.Say("label", life.memory->label()).Say("what", what).Say("bytes", life.bytes);
+  EventText text("memory", WithLabel(what, label));
+  text.Say("label", label).Say("what", what).Say("bytes", life.bytes);
   if (life.site) text.Say("asked_by", NameOf(*life.site));
   return text.Done();
 }

@@ -94,21 +94,26 @@ class OutOfMemory : public std::bad_alloc {
       // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not a forgotten throw
       : what_(device + ": cannot allocate " + std::to_string(bytes) + " bytes: " + std::to_string(used) +
               " of the " + std::to_string(limit) + " that SetMemoryLimit allows are in use"),
-        bytes_(bytes) {}
+        bytes_(bytes),
+        beyond_limit_(true) {}
   /// The same error, of an access of the memory with this label, which may be empty. `live` is what takes the
   /// device's memory, in words.
   OutOfMemory(const OutOfMemory& error, const std::string& label, const std::string& live = {})
       // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not a forgotten throw
       : what_(error.what() + (label.empty() ? std::string() : detail::AccessOf(label)) + live),
-        bytes_(error.bytes_) {}
+        bytes_(error.bytes_),
+        beyond_limit_(error.beyond_limit_) {}
   /// Which device, and how many bytes.
   const char* what() const noexcept override { return what_.what(); }
   /// How many were asked for.
   std::size_t bytes() const noexcept { return bytes_; }
+  /// Whether it was refused by SetMemoryLimit, and the device not asked.
+  bool beyond_limit() const noexcept { return beyond_limit_; }
 
  private:
   std::runtime_error what_;  // for its text, which is copied without a throw
   std::size_t bytes_;
+  bool beyond_limit_ = false;
 };
 
 }  // namespace ferry

@@ -281,7 +281,7 @@ class SyncedMemory : private detail::ReadyWords {
   void RequireMutable(detail::Bytes bytes, const char* what) const;
   bool Outlives() const noexcept;
   void SetLabel(std::unique_ptr<detail::Label> next) noexcept;
-  void Allocate(Buffer& buffer, const detail::Arrival& arrival, const Stream& on) const;
+  void Allocate(Buffer& buffer, detail::Arrival& arrival, const Stream& on) const;
   void RequireApart(detail::Bytes to, ByteRange from) const;
   /// Whether the device uses bytes of the host that are the caller's, or pinned by another device: its copies
   /// are between blocks of its own.
@@ -299,7 +299,7 @@ class SyncedMemory : private detail::ReadyWords {
   void RequireRoom(std::size_t size, const char* call) const;
   std::string Named() const;
   /// The error that is handled now goes on, with the label if there is one and what fills the space.
-  [[noreturn]] void RethrowNamed(unsigned space = 0) const;
+  [[noreturn]] void RethrowNamed(const Buffer* full = nullptr) const;
 
   Device& device_;
   std::size_t size_;

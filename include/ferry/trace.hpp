@@ -20,10 +20,11 @@ namespace ferry {
 /// slices are what the host did: waits, calls, and kernels on the CPU. Counters are the live bytes that Ferry
 /// allocated since the trace began.
 ///
-/// A record takes a few microseconds at most. It is written when 64 KiB have come together, or a second after
-/// the last time; if the program dies, the rest is lost and the file is read as far as it goes. Its memory is
-/// bounded by the number of live memories. Any thread may use the device meanwhile. Where the file can't be
-/// written any more, one warning names it, and the program goes on without the trace.
+/// A record takes some microseconds, and more beyond 1024 streams of a device. It is written when 64 KiB have
+/// come together, or with the first record that is a second after the last time; if the program dies, the
+/// rest is lost and the file is read as far as it goes. Its memory is bounded by the number of live memories.
+/// Any thread may use the device meanwhile. Where the file can't be written any more, one warning names it,
+/// and the program goes on without the trace.
 class Trace {
  public:
   /// Replaces the file. Throws Error, which names it and says why, where that can't be done.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What observers are told of memories, and what becomes of one that throws.
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "ferry/detail/kernel_place.hpp"
 #include "ferry/ferry.hpp"
 #include "synced_memory_device.hpp"
 
@@ -97,6 +99,21 @@ TEST_CASE("A call is told with its operands, its stream and its site, though all
   }
   Scale(gpu, 2.0F, y);
   CHECK(f.notes->calls.size() == 2);
+}
+
+TEST_CASE("A call that failed after it had taken its operands is not told") {
+  ObserverFixture f;
+  Array<float> x(16, *f.device);
+  const Place gpu(*f.device);
+  const Watch watch(f.notes);
+  const auto fails = [&] {
+    const detail::Request request = ReadWrite(x).request();
+    std::array<void*, 1> ptrs{};
+    const detail::KernelCall call(gpu, {&request, 1}, ptrs);
+    throw std::runtime_error("the launch");
+  };
+  CHECK_THROWS_AS(fails(), std::runtime_error);
+  CHECK(f.notes->calls.empty());
 }
 
 TEST_CASE("A call that could not take its operands is not told") {

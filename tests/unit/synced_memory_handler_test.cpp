@@ -6,12 +6,14 @@
 #include <list>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
 #include "ferry/forwarding_device.hpp"
+#include "ferry/live.hpp"
 #include "ferry/out_of_memory.hpp"
 #include "ferry/synced_memory.hpp"
 #include "sim_kernels.hpp"
@@ -57,6 +59,52 @@ TEST_CASE("a program's own policy evicts arrays, so that four times the device's
     }
     CheckNoMisuse();
   }
+}
+
+/// Has no host memory, and counts how often it was trimmed.
+struct NoHostMemory : ForwardingDevice {
+  using ForwardingDevice::ForwardingDevice;
+  void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
+    if (kind == MemoryKind::kPinnedHost) throw OutOfMemory("the host", bytes);
+    return ForwardingDevice::Allocate(kind, bytes, on);
+  }
+  void Trim() override {
+    ++trims;
+    ForwardingDevice::Trim();
+  }
+  int trims = 0;
+};
+
+TEST_CASE("what is full on the way to a device is what the handler is asked about, and the error lists") {
+  sim::Reset({.devices = 2, .peers = false});
+  NoHostMemory first(MakeDevice("sim:0"));
+  const auto second = MakeDevice("sim:1");
+  SyncedMemory memory(64, first, "through"), other(128, *second, "there");
+  memory.overwrite_gpu_data();
+  other.overwrite_gpu_data();
+  const Device* asked = nullptr;
+  const WithHandler handler([&](Device& device, std::size_t) { return asked = &device, false; });
+  std::string text;
+  try {
+    memory.gpu_data(Stream::Main(*second));
+  } catch (const OutOfMemory& error) {
+    text = error.what();
+  }
+  CHECK(asked == &first);
+  CHECK(text.find("\"through\"") != std::string::npos);
+  CHECK(text.find("\"there\"") == std::string::npos);
+}
+
+TEST_CASE("a limit that refuses leaves the pool alone, since the device was not asked") {
+  sim::Reset();
+  NoHostMemory device(MakeDevice("sim:0"));
+  SyncedMemory first(64, device), second(64, device);
+  first.overwrite_gpu_data();
+  SetMemoryLimit(device, 64);
+  const WithHandler releases([&](Device&, std::size_t) { return SetMemoryLimit(device, 128), true; });
+  second.overwrite_gpu_data();
+  CHECK(device.trims == 0);
+  SetMemoryLimit(device, 0);
 }
 
 TEST_CASE(

@@ -162,6 +162,19 @@ TEST_CASE("Live bytes are counted for each space, and prefetches and evictions a
                     [](const Json& event) { return event.Text("name") == "evict x"; }));
 }
 
+TEST_CASE("A block ends under the label that it was allocated for") {
+  TraceFixture f;
+  {
+    SyncedMemory memory(64, *f.device);
+    memory.overwrite_gpu_data();
+    memory.set_label("late");
+  }
+  const auto events = Only(f.Events(), "i", "memory");
+  REQUIRE(events.size() == 2);
+  CHECK(ArgsOf(events[0]).Text("label").empty());
+  CHECK(ArgsOf(events[1]).Text("label").empty());
+}
+
 TEST_CASE("What ends in a trace and began before it is not counted") {
   TraceFixture f;
   f.trace.reset();

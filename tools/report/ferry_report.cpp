@@ -61,7 +61,9 @@ void Report(const Arguments& arguments) {
   const fs::path trace_path(arguments.trace);
   const fs::path page =
       arguments.page.empty() ? fs::path(trace_path).replace_extension(".html") : fs::path(arguments.page);
-  if (page == trace_path) throw BadTrace("would be replaced by the page; say where that goes by -o");
+  std::error_code none;
+  if (page == trace_path || fs::equivalent(page, trace_path, none))
+    throw BadTrace("would be replaced by the page; say where that goes by -o");
   const auto trace = Read(arguments.trace);
   if (trace.truncated)
     std::cerr << "ferry-report: " << arguments.trace

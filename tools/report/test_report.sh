@@ -37,6 +37,7 @@ fails 1 "chrome.json is no trace of Ferry's" "$dir/chrome.json"
 echo "$head,{]" >"$dir/damaged.json"
 fails 1 "damaged.json is damaged: at byte" "$dir/damaged.json"
 fails 1 "t.json would be replaced" "$dir/t.json" -o "$dir/t.json"
+fails 1 "t.json would be replaced" "$dir/t.json" -o "$dir/../${dir##*/}/t.json"
 fails 1 "$dir/none/page.html cannot be written" "$dir/t.json" -o "$dir/none/page.html"
 if [ -e /dev/full ]; then fails 1 "/dev/full cannot be written" "$dir/t.json" -o /dev/full; fi
 if dd if=/dev/null of="$dir/large.json" bs=1 seek=2147483649 2>/dev/null; then # a hole

@@ -84,7 +84,7 @@ class OnDeviceConvolution final : public ConvolutionMaps<T> {
     const std::array<Request, 5> requests{images.request(), weights.request(), biases.request(),
                                           maps.request(), workspace.request()};
     std::array<void*, 5> ptrs{};
-    TakeAt(place, requests, ptrs);
+    TakeAt(at, requests, ptrs);
     const auto at_number = [&](std::size_t number) { return static_cast<T*>(ptrs[number]); };
     its->Run(place.stream(), {at_number(0), at_number(1), at_number(2), at_number(3), at_number(4)});
     return true;
