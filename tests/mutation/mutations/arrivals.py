@@ -198,8 +198,8 @@ MUTATIONS = [
     (CALL, "    handler = Handler::instance().current;\n  }\n  return handler && handler(device, bytes);",
      "    handler = Handler::instance().current;\n    return handler && handler(device, bytes);\n  }",
      "a handler is asked with the handler's lock held"),
-    (CALL, "        if (again) device.Trim();\n", "", "what a handler frees stays in the pool"),
-    (CALL, "    if (!again) arrivals[at].memory->RethrowNamed(arrivals[at].space);\n", "", "a handler that says false is asked again"),
+    (CALL, "        if (again && !error.beyond_limit()) device.Trim();\n", "", "what a handler frees stays in the pool"),
+    (CALL, "    if (!again) arrivals[at].memory->RethrowNamed(&full);\n", "", "a handler that says false is asked again"),
 
     # Operands.
     (TAKE, "  std::sort(arrivals.begin(), arrivals.end(),\n", "  if (arrivals.empty()) std::sort(arrivals.begin(), arrivals.end(),\n",
