@@ -16,5 +16,9 @@ void* operator new(std::size_t bytes) {
   if (void* const ptr = std::malloc(bytes)) return ptr;
   throw std::bad_alloc();
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  using namespace ferry::testing;
+  return InFerry::now() && ++allocations == fails_at ? nullptr : std::malloc(bytes);
+}
 void operator delete(void* ptr) noexcept { std::free(ptr); }
 void operator delete(void* ptr, std::size_t) noexcept { std::free(ptr); }
