@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry {
 
 enum class PointerGuard : std::uint8_t { kOff, kOn };
