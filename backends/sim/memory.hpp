@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "core/device/pages.hpp"
+#include "ferry/detail/pages.hpp"
 #include "ferry/device.hpp"
 
 namespace ferry::sim {

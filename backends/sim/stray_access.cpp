@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/device/fault.hpp"
+#include "ferry/detail/fault.hpp"
 #include "machine.hpp"
 
 namespace ferry::sim {

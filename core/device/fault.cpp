@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "core/device/fault.hpp"
+#include "ferry/detail/fault.hpp"
 
 #include <ucontext.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "core/device/pages.hpp"
+#include "ferry/detail/pages.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "core/device/fault.hpp"
-#include "core/device/pages.hpp"
 #include "core/memory/guard.hpp"
+#include "ferry/detail/fault.hpp"
+#include "ferry/detail/pages.hpp"
 
 namespace ferry::detail {
 
