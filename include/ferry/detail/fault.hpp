@@ -9,6 +9,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry::detail {
 
 /// One line for stderr, made without allocating: it is for a signal's handler.

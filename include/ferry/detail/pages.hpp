@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "ferry/detail/language.hpp"
+
 namespace ferry::detail {
 
 /// A stretch of address space that is mapped twice. Programs see the one mapping, whose pages are out of
