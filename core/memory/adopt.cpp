@@ -81,7 +81,7 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   ChangeHolders({}, [&](Spaces) { return Only(space); });
   Publish({}, Access::kOverwrite, space, written.on);
   if (here.constant) sole_ = StreamId::kNone;  // else accesses for writing were in place
-  if (cpu_.guarded) detail::HostGuard::Refresh(*this, {});
+  detail::HostGuard::Refresh(*this, {});
   if (space == kHost && detail::HostGuard::On()) NoteUnguarded(*this);
   if (watched) detail::Records::NoteLoss(*this, {}, nullptr);
   if (watched) detail::Records::Tell(written);

@@ -219,7 +219,7 @@ void SyncedMemory::Commit(Arrival& arrival, Dying& dying) const noexcept {
       here.uses.Note(bytes, arrival.access, *arrival.on, dying);
     ChangeHolders(bytes,
                   [&](Spaces holders) { return Next(holders, Only(arrival.space), arrival.access).next; });
-    if (cpu_.guarded) detail::HostGuard::Refresh(*this, bytes);  // before anybody gets the pointer
+    detail::HostGuard::Refresh(*this, bytes);  // before anybody gets the pointer
     // Who accessed no byte has waited for nobody.
     if (!arrival.empty) Publish(bytes, arrival.access, arrival.space, arrival.on);
     arrival.ptr = here.ptr == nullptr ? nullptr : here.At(bytes);
@@ -258,7 +258,7 @@ unsigned SyncedMemory::SpaceOf(Device& device) const {
   others_.push_back(
       std::make_unique<Buffer>(Buffer{&device, unified ? MemoryKind::kManaged : MemoryKind::kDevice}));
   detail::Dependents::Of(others_.back()->serial).Add(detail::Dependent::kMemory, device);
-  if (unified && cpu_.guarded) detail::HostGuard::Refresh(*this, {});
+  if (unified) detail::HostGuard::Refresh(*this, {});
   return static_cast<unsigned>(kDevice + others_.size());
 }
 

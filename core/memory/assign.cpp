@@ -33,7 +33,7 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
   }
   Take({}, size, source, {0, size}, head, nullptr, site);
   size_ = size;
-  if (cpu_.guarded) detail::HostGuard::Refresh(*this, {});
+  detail::HostGuard::Refresh(*this, {});
 }
 
 void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on,
@@ -77,7 +77,7 @@ void SyncedMemory::Drop(Bytes bytes) {
   holders_.Join(bytes, [](Spaces left, Spaces right) { return left == right; });
   cpu_ready_ = nullptr;
   ForgetReady();
-  if (cpu_.guarded) detail::HostGuard::Refresh(*this, bytes);
+  detail::HostGuard::Refresh(*this, bytes);
 }
 
 bool SyncedMemory::LendsHostBytesTo(Device& device) const {

@@ -99,7 +99,7 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
     ~Settled() {
       for (const Arrival& arrival : arrivals) {
         arrival.memory->Settle(arrival, dying);
-        if (arrival.memory->cpu_.guarded) HostGuard::Refresh(*arrival.memory, arrival.bytes);
+        HostGuard::Refresh(*arrival.memory, arrival.bytes);
       }
     }
     std::span<Arrival> arrivals;

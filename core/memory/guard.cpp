@@ -88,7 +88,7 @@ void HostGuard::Lose(const SyncedMemory& owner, void* ptr) noexcept {
   Table::instance().Lose(ptr, owner.label());
 }
 std::byte* HostGuard::Reach(const void* ptr) noexcept { return Table::instance().Reach(ptr); }
-void HostGuard::Refresh(const SyncedMemory& memory, Bytes bytes) noexcept {
+void HostGuard::RefreshPages(const SyncedMemory& memory, Bytes bytes) noexcept {
   Table::instance().Refresh(memory, bytes);
 }
 

@@ -22,9 +22,12 @@ class HostGuard {
   /// Where we and the devices find the byte at `ptr`, whoever may touch it.
   static std::byte* Reach(const void* ptr) noexcept;
   /// Puts the bytes of a locked memory within the host's reach, or out of it, as they are now.
-  static void Refresh(const SyncedMemory& memory, Bytes bytes) noexcept;
+  static void Refresh(const SyncedMemory& memory, Bytes bytes) noexcept {
+    if (memory.cpu_.guarded) RefreshPages(memory, bytes);
+  }
 
  private:
+  static void RefreshPages(const SyncedMemory& memory, Bytes bytes) noexcept;
   class Table;
   class Levels;
 };

@@ -46,7 +46,7 @@ void* SyncedMemory::InPlace(Access access, const Stream* on, Bytes bytes) const 
   // A copy from the caller's bytes may be under way.
   const Buffer& host = BufferOf(kHost);
   if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
-  if (cpu_.guarded) detail::HostGuard::Refresh(*this, bytes);
+  detail::HostGuard::Refresh(*this, bytes);
   if (writers_ != nullptr) detail::Records::NoteUse(*this, bytes, here);
   Publish(bytes, access, *space, on);
   return here.At(bytes);

@@ -185,7 +185,7 @@ void SyncedMemory::Resize(std::size_t size) {
     ForgetReady();
   }
   size_ = size;
-  if (cpu_.guarded) detail::HostGuard::Refresh(*this, {});
+  detail::HostGuard::Refresh(*this, {});
 }
 
 void SyncedMemory::PrepareGrowth(std::size_t size) {
@@ -221,7 +221,7 @@ void SyncedMemory::ReleaseSpace(unsigned space, const Site& site) {
   if (detail::Watched()) detail::Records::NoteLossIn(*this, here);
   GiveBack(here, &site);
   ChangeHolders({}, [gone = home.only_of](Spaces holders) { return holders & ~gone; });
-  if (cpu_.guarded) detail::HostGuard::Refresh(*this, {});
+  detail::HostGuard::Refresh(*this, {});
 }
 
 /// Of device memory, what is queued on `on` by now comes first. The point after it is recorded at once where

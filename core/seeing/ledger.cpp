@@ -32,11 +32,11 @@ std::uint64_t SumOf(const void* from, std::size_t bytes) noexcept {
 
 bool Same(const std::optional<Site>& a, const std::optional<Site>& b) noexcept {
   if (!a || !b) return a.has_value() == b.has_value();
-  return a->line() == b->line() && a->file() == b->file();
+  return detail::Same(*a, *b);
 }
 bool Same(const std::optional<Write>& a, const std::optional<Write>& b) noexcept {
   if (!a || !b) return a.has_value() == b.has_value();
-  return a->access == b->access && Same(std::optional(a->site), std::optional(b->site));
+  return a->access == b->access && detail::Same(a->site, b->site);
 }
 void Mix(std::size_t& hash, std::size_t with) noexcept { hash = (hash ^ with) * 0x9e3779b97f4a7c15; }
 void Mix(std::size_t& hash, const Site& site) noexcept {

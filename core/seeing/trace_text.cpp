@@ -117,8 +117,6 @@ std::string OperandOf(const SyncedMemory& memory, Access access) {
   return std::string(AskedAs(access)) + ' ' + NameOf(memory);
 }
 
-bool Same(const Site& a, const Site& b) noexcept { return a.line() == b.line() && a.file() == b.file(); }
-
 void AppendNumber(std::string& json, std::uint64_t number) {
   std::array<char, 24> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;

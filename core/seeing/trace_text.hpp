@@ -20,7 +20,6 @@ std::string TextOf(const CallRecord& call, std::string_view category);
 
 /// `read "x"`
 std::string OperandOf(const SyncedMemory& memory, Access access);
-bool Same(const Site& a, const Site& b) noexcept;
 
 void AppendNumber(std::string& json, std::uint64_t number);
 /// Of nanoseconds, which are not negative: 1234.567.

@@ -62,6 +62,8 @@ std::string NameOfSpace(const Device* device) { return device == nullptr ? "the 
 
 std::string NameOf(const Site& site) { return Name(site); }
 
+bool Same(const Site& a, const Site& b) noexcept { return a.line() == b.line() && a.file() == b.file(); }
+
 std::string NameOf(const SyncedMemory& memory) {
   return memory.label().empty() ? "a memory without a label" : '"' + memory.label() + '"';
 }

@@ -15,6 +15,8 @@ namespace ferry::detail {
 std::string NameOfSpace(const Device* device);
 /// `Step (step.cpp:34)`: the function, and the file without its folders.
 std::string NameOf(const Site& site);
+/// Whether the two are one line of one source.
+bool Same(const Site& a, const Site& b) noexcept;
 /// `"weight7"`, or `a memory without a label`.
 std::string NameOf(const SyncedMemory& memory);
 /// "1.2 MB": three digits, of powers of 1000.

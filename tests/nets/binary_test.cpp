@@ -58,10 +58,10 @@ void CheckModel(const std::string& name, const std::string& unknown = "") {
   const std::filesystem::path file = CaffeFile(name);
   const Struct want = Json(CaffeFile(name + ".json"));
   NetParameter net;
-  const Lines lines;
+  const LogLines log;
   ReadNetParamsFromBinaryFileOrDie(file, &net);
-  REQUIRE(lines.size() == (unknown.empty() ? 0 : 1));
-  if (!unknown.empty()) CHECK(lines[0].ends_with("unknown and kept: " + unknown));
+  REQUIRE(log.lines().size() == (unknown.empty() ? 0 : 1));
+  if (!unknown.empty()) CHECK(log.lines()[0].ends_with("unknown and kept: " + unknown));
   CHECK(net.name() == At(want, "net_name").string_value());
   const auto& layers = At(want, "layers").list_value();
   REQUIRE(net.layer_size() == layers.values_size());
@@ -133,14 +133,14 @@ TEST_CASE("fields that are unknown are kept, and named once") {
   net.mutable_layer(1)->mutable_pooling_param()->mutable_unknown_fields()->AddFixed32(77, 1);
   const std::string bytes = net.SerializeAsString();
   Put(folder / "net", bytes);
-  const Lines lines;
+  const LogLines log;
   NetParameter read;
   ReadProtoFromBinaryFile(folder / "net", &read);
   CHECK(read.SerializeAsString() == bytes);
-  REQUIRE(lines.size() == 1);
-  CHECK(lines[0] == "ReadNetParameter: " + (folder / "net").string() +
-                        ": these fields are unknown and kept: LayerParameter field 999 (2 times), " +
-                        (of_layer ? "" : "NetParameter field 9, ") + "PoolingParameter field 77");
+  REQUIRE(log.lines().size() == 1);
+  CHECK(log.lines()[0] == "ReadNetParameter: " + (folder / "net").string() +
+                              ": these fields are unknown and kept: LayerParameter field 999 (2 times), " +
+                              (of_layer ? "" : "NetParameter field 9, ") + "PoolingParameter field 77");
 }
 
 TEST_CASE("a warning of many unknown fields names twenty") {
@@ -149,10 +149,10 @@ TEST_CASE("a warning of many unknown fields names twenty") {
   for (int i = 0; i < 25; ++i) net.mutable_unknown_fields()->AddVarint(1000 + i, 1);
   net.set_name("a");
   Put(folder / "net", net.SerializeAsString());
-  const Lines lines;
+  const LogLines log;
   ReadProtoFromBinaryFile(folder / "net", &net);
-  REQUIRE(lines.size() == 1);
-  CHECK_THAT(lines[0], ContainsSubstring("field 1019 and 5 more") && !ContainsSubstring("field 1020"));
+  REQUIRE(log.lines().size() == 1);
+  CHECK_THAT(log.lines()[0], ContainsSubstring("field 1019 and 5 more") && !ContainsSubstring("field 1020"));
 }
 
 TEST_CASE("a file that is cut short is an error with the byte where the field begins that is cut") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages by their text, files for them, and what is logged.
+// Messages by their text, and files for them.
 #pragma once
 
 #include <google/protobuf/text_format.h>
@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "ferry/error.hpp"
-#include "ferry/log.hpp"
 #include "ferry/net.pb.h"
 #include "ferry/nets/error.hpp"
 #include "ferry/nets/proto_io.hpp"
 #include "ferry/nets/upgrade.hpp"
+#include "tests/log_lines.hpp"
 #include "tests/unit/proto_world.hpp"
 
 namespace ferry::testing {
@@ -46,30 +46,6 @@ inline std::string Difference(const google::protobuf::Message& want, const googl
   differencer.ReportDifferencesToString(&report);
   return differencer.Compare(want, got) ? "" : report;
 }
-
-/// Collects what is logged at a level, in place of stderr.
-class Lines {
- public:
-  explicit Lines(LogLevel level = LogLevel::kWarning) {
-    SetLogLevel(std::min(level, before_));
-    SetLogSink([this, level](LogLevel of, std::string_view line) {
-      if (of == level) lines_.emplace_back(line);
-    });
-  }
-  ~Lines() {
-    SetLogSink({});
-    SetLogLevel(before_);
-  }
-  Lines(const Lines&) = delete;
-  Lines& operator=(const Lines&) = delete;
-
-  std::size_t size() const { return lines_.size(); }
-  const std::string& operator[](std::size_t i) const { return lines_.at(i); }
-
- private:
-  const LogLevel before_ = log_level();
-  std::vector<std::string> lines_;
-};
 
 /// The error of an upgrade, which must leave the net as it was.
 inline std::string UpgradeError(const std::string& text) {

@@ -86,7 +86,7 @@ TEST_CASE("groups of unknown fields may be a hundred deep as well") {
     return bytes;
   };
   NetParameter net;
-  const Lines lines;
+  const LogLines log;
   Put(folder / "shallow", groups(90));
   CHECK(ReadProtoFromBinaryFile(folder / "shallow", &net));
   CHECK(net.SerializeAsString() == groups(90));

@@ -68,7 +68,7 @@ TEST_CASE("A net shares the trained layers of another, by name") {
   Net<double> trained(NetOf(Input("x", "4 3") + Product("a", "x", 2) + Product("other", "a", 5)));
   Net<double> net(NetOf(Input("x", "9 3") + Product("a", "x", 2) + Product("b", "a", 2)));
   const auto b = net.params()[2]->data();
-  const LogLines log;
+  const LogLines log(LogLevel::kInfo);
   net.ShareTrainedLayersWith(&trained);
   CHECK(log.Has("Ignoring source layer other"));
   CHECK(net.params()[0]->data() == trained.params()[0]->data());

@@ -47,7 +47,7 @@ TEST_CASE("What is looked up and is not there is null, with a warning") {
   CHECK(net.has_layer("relu"));
   CHECK_FALSE(net.has_blob("relu"));
   CHECK_FALSE(net.has_layer("c"));
-  const LogLines log;
+  const LogLines log(LogLevel::kInfo);
   CHECK(net.blob_by_name("relu") == nullptr);
   CHECK(net.layer_by_name("c") == nullptr);
   CHECK(log.lines() == std::vector<std::string>{"Unknown blob name relu", "Unknown layer name c"});
@@ -237,7 +237,7 @@ TEST_CASE("A net moves to another place of its device, and to no other device") 
 TEST_CASE("With debug_info the log has means of absolute values in Caffe's words") {
   Net<double> net(NetOf("debug_info: true " + Classifier("param { name: 'w' }")));
   FillInputs(net);
-  const LogLines log;
+  const LogLines log(LogLevel::kInfo);
   net.ForwardBackward();
   CHECK(log.Has("    [Forward] Layer a, top blob a data: "));
   CHECK(log.Has("    [Forward] Layer a, param blob w data: "));

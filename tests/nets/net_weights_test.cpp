@@ -60,7 +60,7 @@ TEST_CASE("Weights go from a net to another by way of a message, a binary file a
     const Net<double> from(NetOf(kText));
     Net<double> to(NetOf(kText + Product("more", "b/c", 2)));
     const auto more = DataOf(*to.params()[4]);
-    const LogLines log;
+    const LogLines log(LogLevel::kInfo);
     way(from, to, folder / "net");
     for (std::size_t i = 0; i < 4; ++i) CHECK(AllOf(to)[i] == AllOf(from)[i]);
     CHECK(DataOf(*to.params()[4]) == more);  // what the source has not stays
@@ -75,7 +75,7 @@ TEST_CASE("Layers that the net has not are ignored, and the log says so") {
     INFO(name);
     const Net<double> from(NetOf(kText));
     Net<double> to(NetOf(Input("x", "4 3") + Product("a", "x", 2)));
-    const LogLines log;
+    const LogLines log(LogLevel::kInfo);
     way(from, to, folder / "net");
     CHECK(DataOf(*to.params()[0]) == DataOf(*from.params()[0]));
     CHECK(log.Has("Ignoring source layer r"));

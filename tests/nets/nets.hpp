@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "core/nets/hdf5/hdf5_file.hpp"
-#include "ferry/log.hpp"
 #include "ferry/nets/layer_registry.hpp"
 #include "ferry/nets/net.hpp"
 #include "tests/folder.hpp"
+#include "tests/log_lines.hpp"
 #include "tests/nets/fills.hpp"
 #include "tests/unit/kernels_world.hpp"
 
@@ -24,6 +24,7 @@
 namespace ferry::nets_test {
 
 using ferry::testing::Folder;
+using ferry::testing::LogLines;
 using ferry::testing::World;
 
 /// The NetParameter of a text.
@@ -105,30 +106,6 @@ std::string ErrorOf(const F& call) {
   }
   return "";
 }
-
-/// All lines of the log from level info on, while it lives.
-class LogLines {
- public:
-  LogLines() {
-    SetLogLevel(LogLevel::kInfo);
-    SetLogSink([this](LogLevel, std::string_view line) { lines_.emplace_back(line); });
-  }
-  ~LogLines() {
-    SetLogSink({});
-    SetLogLevel(level_);
-  }
-  LogLines(const LogLines&) = delete;
-  LogLines& operator=(const LogLines&) = delete;
-  const std::vector<std::string>& lines() const { return lines_; }
-  bool Has(const std::string& part) const {
-    return std::ranges::any_of(lines_,
-                               [&](const std::string& line) { return line.find(part) != std::string::npos; });
-  }
-
- private:
-  const LogLevel level_ = log_level();
-  std::vector<std::string> lines_;
-};
 
 /// Skips a test in a build without HDF5.
 inline void NeedHdf5() {

@@ -75,10 +75,10 @@ TEST_CASE("a state meets a rule by its phase, its level and its stages") {
 }
 
 TEST_CASE("the log says why a rule is not met") {
-  const Lines lines(LogLevel::kInfo);
+  const LogLines log(LogLevel::kInfo);
   Filtered(Make("state { level: 1 } layer { name: 'a' include { min_level: 2 } }"));
-  REQUIRE(lines.size() == 1);
-  CHECK(lines[0] == "layer 'a': a rule is not met: level 1 is below min_level 2");
+  REQUIRE(log.lines().size() == 1);
+  CHECK(log.lines()[0] == "layer 'a': a rule is not met: level 1 is below min_level 2");
 }
 
 TEST_CASE("a layer is kept when an include rule is met, or when no exclude rule is") {

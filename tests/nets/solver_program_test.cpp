@@ -3,60 +3,43 @@
 #include <catch2/catch_test_macros.hpp>
 #include <csignal>
 
-#include "ferry/log.hpp"
 #include "ferry/nets/signal_handler.hpp"
+#include "tests/log_lines.hpp"
 #include "tests/nets/solver_world.hpp"
 
 namespace ferry::nets_test {
 namespace {
 
+using ferry::testing::LogLines;
 using ferry::testing::World;
 using Words = std::vector<std::string>;
 
-/// The lines of a solver's log, while it lives.
-class Lines {
- public:
-  Lines() {
-    SetLogLevel(LogLevel::kInfo);
-    SetLogSink([this](LogLevel, std::string_view line) { lines.emplace_back(line); });
-  }
-  ~Lines() {
-    SetLogSink({});
-    SetLogLevel(LogLevel::kWarning);
-  }
-  Lines(const Lines&) = delete;
-  Lines& operator=(const Lines&) = delete;
-
-  /// How many begin so.
-  std::int64_t CountOf(const std::string& begin) const {
-    return std::count_if(lines.begin(), lines.end(),
-                         [&](const std::string& line) { return line.starts_with(begin); });
-  }
-
-  Words lines;
-};
+/// How many lines begin so.
+std::int64_t CountOf(const LogLines& log, std::string_view begin) {
+  return std::ranges::count_if(log.lines(), [&](const std::string& line) { return line.starts_with(begin); });
+}
 
 TEST_CASE("A solver logs Caffe's lines") {
   const World world("host cpu");
-  Lines log;
+  const LogLines log(LogLevel::kInfo);
   const auto solver = FedSolver<float>(SmallSolver("display: 2 max_iter: 2 test_iter: 3 test_interval: 2 "
                                                    "test_compute_loss: true clip_gradients: 1e-9"),
                                        world.place());
   solver->Solve();
-  CHECK(log.CountOf("Creating training net specified by net_param") == 1);
-  CHECK(log.CountOf("Creating test net (#0) specified by net_param") == 1);
-  CHECK(log.CountOf("Solving small") == 1);
-  CHECK(log.CountOf("Learning Rate Policy: fixed") == 1);
-  CHECK(log.CountOf("Iteration 0, Testing net (#0)") == 1);
-  CHECK(log.CountOf("Iteration 2, Testing net (#0)") == 1);
-  CHECK(log.CountOf("Test loss: ") == 2);
-  CHECK(log.CountOf("    Test net output #0: loss = ") == 2);
-  CHECK(log.CountOf("Iteration 0 (0 iter/s, ") == 1);
-  CHECK(log.CountOf("    Train net output #0: loss = ") == 1);
-  CHECK(log.CountOf("Iteration 0, lr = 0.05") == 1);
-  CHECK(log.CountOf("Gradient clipping: scaling down gradients (L2 norm ") == 2);
-  CHECK(log.CountOf("Iteration 2, loss = ") == 1);
-  CHECK(log.lines.back() == "Optimization Done.");
+  CHECK(CountOf(log, "Creating training net specified by net_param") == 1);
+  CHECK(CountOf(log, "Creating test net (#0) specified by net_param") == 1);
+  CHECK(CountOf(log, "Solving small") == 1);
+  CHECK(CountOf(log, "Learning Rate Policy: fixed") == 1);
+  CHECK(CountOf(log, "Iteration 0, Testing net (#0)") == 1);
+  CHECK(CountOf(log, "Iteration 2, Testing net (#0)") == 1);
+  CHECK(CountOf(log, "Test loss: ") == 2);
+  CHECK(CountOf(log, "    Test net output #0: loss = ") == 2);
+  CHECK(CountOf(log, "Iteration 0 (0 iter/s, ") == 1);
+  CHECK(CountOf(log, "    Train net output #0: loss = ") == 1);
+  CHECK(CountOf(log, "Iteration 0, lr = 0.05") == 1);
+  CHECK(CountOf(log, "Gradient clipping: scaling down gradients (L2 norm ") == 2);
+  CHECK(CountOf(log, "Iteration 2, loss = ") == 1);
+  CHECK(log.lines().back() == "Optimization Done.");
 }
 
 TEST_CASE("A program may ask a solver to stop, or for a snapshot") {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <sys/resource.h>
-
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <csignal>
 #include <fstream>
 #include <sstream>
 
 #include "ferry/nets/proto_io.hpp"
+#include "tests/full_disk.hpp"
 #include "tests/nets/solver_world.hpp"
 
 namespace ferry::nets_test {
@@ -17,6 +15,7 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+using ferry::testing::FullDisk;
 using ferry::testing::World;
 using Words = std::vector<std::string>;
 
@@ -228,26 +227,6 @@ TEST_CASE("A state whose model is of another net is refused, and changes nothing
   WriteProtoToBinaryFile(net, folder / "s_iter_2.caffemodel");
   CheckRefuses(SmallSolver(""), folder / "s_iter_2.solverstate", world, "second");
 }
-
-/// While it lives, no file of this process may have so many bytes: a disk that is full.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    REQUIRE(::getrlimit(RLIMIT_FSIZE, &old_) == 0);
-    const rlimit limit{bytes, old_.rlim_max};
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, old_handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  rlimit old_{};
-  void (*old_handler_)(int);
-};
 
 TEST_CASE("A disk that is full leaves the last snapshot as it was") {
   for (const std::string format : {"BINARYPROTO", "HDF5"}) {

@@ -131,10 +131,10 @@ TEST_CASE("fields that a text cannot have are left out of it, with a warning tha
   const Folder folder;
   NetParameter net = Make("name: 'a' layer { } layer { }");
   for (LayerParameter& layer : *net.mutable_layer()) layer.mutable_unknown_fields()->AddVarint(999, 1);
-  const Lines lines;
+  const LogLines log;
   WriteProtoToTextFile(net, folder / "net");
-  REQUIRE(lines.size() == 1);
-  CHECK_THAT(lines[0],
+  REQUIRE(log.lines().size() == 1);
+  CHECK_THAT(log.lines()[0],
              ContainsSubstring("left out") && ContainsSubstring("LayerParameter field 999 (2 times)"));
   CHECK(Difference(Make("name: 'a' layer { } layer { }"), Read(folder, Bytes(folder / "net"))).empty());
 }

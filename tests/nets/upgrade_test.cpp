@@ -140,12 +140,12 @@ TEST_CASE("each V1 type has a name that a layer is registered under") {
 }
 
 TEST_CASE("a V0 layer within a V1 layer is dropped by the V1 upgrade alone, which says so") {
-  const Lines lines;
+  const LogLines log;
   NetParameter net;
   CHECK_FALSE(UpgradeV1Net(Make("layers { name: 'a' type: RELU layer { type: 'conv' } }"), &net));
   CHECK(Difference(Make("layer { name: 'a' type: 'ReLU' }"), net) == "");
-  REQUIRE(lines.size() == 1);
-  CHECK_THAT(lines[0], StartsWith("layer 'a': the V0 layer"));
+  REQUIRE(log.lines().size() == 1);
+  CHECK_THAT(log.lines()[0], StartsWith("layer 'a': the V0 layer"));
 }
 
 TEST_CASE("transformations move from data layers' parameters, and from no others") {
@@ -277,12 +277,12 @@ TEST_CASE("a solver with a type by number and one by name is an error, and stays
 }
 
 TEST_CASE("the log names each upgrade of a net") {
-  const Lines lines(LogLevel::kInfo);
+  const LogLines log(LogLevel::kInfo);
   Upgraded("layers { layer { type: 'relu' scale: 1 } bottom: 'i' } input: 'i' input_dim: [1, 2, 3, 4]");
-  REQUIRE(lines.size() == 3);
-  CHECK(lines[0] == "net: V0 layers of an old form are upgraded");
-  CHECK_THAT(lines[1], ContainsSubstring("V1 layers"));
-  CHECK_THAT(lines[2], ContainsSubstring("input fields"));
+  REQUIRE(log.lines().size() == 3);
+  CHECK(log.lines()[0] == "net: V0 layers of an old form are upgraded");
+  CHECK_THAT(log.lines()[1], ContainsSubstring("V1 layers"));
+  CHECK_THAT(log.lines()[2], ContainsSubstring("input fields"));
 }
 
 }  // namespace

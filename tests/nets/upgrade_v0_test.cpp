@@ -111,14 +111,14 @@ TEST_CASE("types of V0 have numbers, and another is an error that lists them") {
 TEST_CASE("a V0 layer loses the parameters that its type does not know, with a warning for each") {
   NetParameter net = Make(R"(layers { layer { name: 'a' type: 'relu' stride: 2 k: 3 } bottom: 'b' }
                              layers { layer { name: 'b' num_output: 4 } blobs_lr: 5 } input: 'b')");
-  const Lines lines;
+  const LogLines log;
   CHECK_FALSE(UpgradeNetAsNeeded("net", &net));
-  REQUIRE(lines.size() == 5);
-  CHECK(lines[0] == "layer 'a': stride is dropped: V0 layers of type 'relu' have none");
-  CHECK_THAT(lines[1], StartsWith("layer 'a': k is dropped"));
-  CHECK_THAT(lines[2], StartsWith("layer 'b': blobs_lr is dropped: a V0 layer has it within"));
-  CHECK_THAT(lines[3], StartsWith("layer 'b': num_output is dropped"));
-  CHECK_THAT(lines[4], StartsWith("net: not all could be upgraded"));
+  REQUIRE(log.lines().size() == 5);
+  CHECK(log.lines()[0] == "layer 'a': stride is dropped: V0 layers of type 'relu' have none");
+  CHECK_THAT(log.lines()[1], StartsWith("layer 'a': k is dropped"));
+  CHECK_THAT(log.lines()[2], StartsWith("layer 'b': blobs_lr is dropped: a V0 layer has it within"));
+  CHECK_THAT(log.lines()[3], StartsWith("layer 'b': num_output is dropped"));
+  CHECK_THAT(log.lines()[4], StartsWith("net: not all could be upgraded"));
   CHECK(Difference(Make("layer { name: 'a' type: 'ReLU' bottom: 'b' } layer { name: 'b' }"), net) == "");
 }
 

@@ -6,38 +6,20 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/device/name.hpp"
 #include "ferry/backend.hpp"
-#include "ferry/log.hpp"
 #include "ferry/sim.hpp"
 #include "ferry/synced_memory.hpp"
 #include "synced_memory_device.hpp"
+#include "tests/log_lines.hpp"
 
 namespace ferry::testing {
 namespace {
 
 constexpr std::size_t kBytes = 64;
-
-/// What is logged as an error.
-class Errors {
- public:
-  Errors() {
-    SetLogSink([this](LogLevel level, std::string_view text) {
-      if (level == LogLevel::kError) texts_.emplace_back(text);
-    });
-  }
-  ~Errors() { SetLogSink({}); }
-  Errors(const Errors&) = delete;
-  Errors& operator=(const Errors&) = delete;
-  std::vector<std::string> Take() { return std::exchange(texts_, {}); }
-
- private:
-  std::vector<std::string> texts_;
-};
 
 std::string MemoryText(const std::string& name, const std::string& device, const Site& site) {
   return "the memory " + name + " of 64 bytes outlives its device " + device +
@@ -47,7 +29,7 @@ std::string MemoryText(const std::string& name, const std::string& device, const
 }
 
 TEST_CASE("a memory that outlives its device says so, and gives nothing back") {
-  Errors errors;
+  LogLines errors(LogLevel::kError);
   const bool labelled = GENERATE(true, false);
   auto device = std::make_unique<LogDevice>();
   auto memory = std::make_unique<SyncedMemory>(kBytes, *device, labelled ? "x" : "");
@@ -64,7 +46,7 @@ TEST_CASE("a memory that outlives its device says so, and gives nothing back") {
 }
 
 TEST_CASE("a stream that outlives its device says so, and so does an event, once a device") {
-  Errors errors;
+  LogLines errors(LogLevel::kError);
   auto device = std::make_unique<LogDevice>();
   std::optional<Stream> stream(std::in_place, *device), other(*stream);
   std::optional<Event> event(*stream);
@@ -89,7 +71,7 @@ TEST_CASE("a stream that outlives its device says so, and so does an event, once
 }
 
 TEST_CASE("a memory outlives each device that it has been on") {
-  Errors errors;
+  LogLines errors(LogLevel::kError);
   LogDevice stays;
   auto other = std::make_unique<LogDevice>();
   auto memory = std::make_unique<SyncedMemory>(kBytes, stays, "x");
@@ -105,7 +87,7 @@ TEST_CASE("a memory outlives each device that it has been on") {
 }
 
 TEST_CASE("what outlives its device keeps no simulated machine") {
-  Errors errors;
+  LogLines errors(LogLevel::kError);
   sim::Reset();
   auto device = MakeDevice("sim");
   std::optional<SyncedMemory> memory(std::in_place, kBytes, *device);
@@ -119,7 +101,7 @@ TEST_CASE("what outlives its device keeps no simulated machine") {
 }
 
 TEST_CASE("a device's number does not come again while something outlives it") {
-  Errors errors;
+  LogLines errors(LogLevel::kError);
   auto device = std::make_unique<LogDevice>();
   const auto serial = device->serial();
   std::optional<SyncedMemory> memory(std::in_place, kBytes, *device);
@@ -138,7 +120,7 @@ TEST_CASE("a device's number does not come again while something outlives it") {
 }
 
 TEST_CASE("each memory of a device that has gone says so, and a new device of its number starts anew") {
-  Errors errors;
+  LogLines errors(LogLevel::kError);
   for (int round = 0; round < 2; ++round) {
     auto device = std::make_unique<LogDevice>();
     std::optional<SyncedMemory> one(std::in_place, kBytes, *device), two(std::in_place, kBytes, *device);

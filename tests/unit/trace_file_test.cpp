@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The file of a trace, and the lack of one.
-#include <sys/resource.h>
-
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "tests/full_disk.hpp"
+#include "tests/log_lines.hpp"
 #include "tests/unit/trace_fixture.hpp"
 #include "tools/report/trace.hpp"
 
@@ -17,40 +16,6 @@ namespace ferry::testing {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-
-/// Keeps the warnings of the log while it lives.
-class Warnings {
- public:
-  Warnings() {
-    SetLogSink([this](LogLevel level, std::string_view line) {
-      if (level == LogLevel::kWarning) lines.emplace_back(line);
-    });
-  }
-  ~Warnings() { SetLogSink({}); }
-  Warnings(const Warnings&) = delete;
-  Warnings& operator=(const Warnings&) = delete;
-  std::vector<std::string> lines;
-};
-
-/// No file of the process may grow beyond so many bytes while it lives.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit less{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &less);
-  }
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
 
 TEST_CASE("Labels are any bytes, and the trace is JSON all the same") {
   TraceFixture f;
@@ -91,7 +56,7 @@ TEST_CASE("A trace that can't be begun is an error that names the file and says 
 TEST_CASE("A disk that gets full is one warning, and the program goes on") {
   if (!std::filesystem::exists("/dev/full")) SKIP("there is no /dev/full");
   sim::Reset({.seed = 1});
-  const Warnings warnings;
+  const LogLines warnings;
   const auto device = MakeDevice("sim:0");
   {
     const Trace trace("/dev/full");
@@ -102,21 +67,21 @@ TEST_CASE("A disk that gets full is one warning, and the program goes on") {
     }
     CHECK(blob.cpu_data()[7] == 500);
   }
-  REQUIRE(warnings.lines.size() == 1);
-  CHECK_THAT(warnings.lines[0], ContainsSubstring("/dev/full") && ContainsSubstring("No space left"));
+  REQUIRE(warnings.lines().size() == 1);
+  CHECK_THAT(warnings.lines()[0], ContainsSubstring("/dev/full") && ContainsSubstring("No space left"));
 }
 
 TEST_CASE("Where the disk gets full in the middle, what has been written can be read") {
   TraceFixture f;
-  const Warnings warnings;
+  const LogLines warnings;
   Blob<float> blob({100}, *f.device);
   {
     const FullDisk full(150'000);
     for (int i = 0; i < 1000; ++i) WriteIt(blob), ReadItThere(blob);
     f.trace.reset();
   }
-  REQUIRE(warnings.lines.size() == 1);
-  CHECK_THAT(warnings.lines[0], ContainsSubstring(f.file + " cannot be written: File too large"));
+  REQUIRE(warnings.lines().size() == 1);
+  CHECK_THAT(warnings.lines()[0], ContainsSubstring(f.file + " cannot be written: File too large"));
   CHECK(std::filesystem::file_size(f.file) == 150'000);
   std::ifstream in(f.file, std::ios::binary);
   const report::Trace read = report::ReadTrace(in);

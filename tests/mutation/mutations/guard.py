@@ -24,7 +24,7 @@ MUTATIONS = [
     (GUARD, "  if (on && !watched.exchange(true)) ++detail::watchers;", "", "nobody notes who wrote"),
     (GUARD, "begin == nullptr && !gone_.empty()", "false", "blocks that were given back use up the addresses"),
     (GUARD, "if (bytes > pages_.size() / 2) return nullptr;", "", "a size beyond all bounds is rounded up to nothing"),
-    (ARRIVE, "    if (cpu_.guarded) detail::HostGuard::Refresh(*this, bytes);  // before anybody gets the pointer\n", "",
+    (ARRIVE, "    detail::HostGuard::Refresh(*this, bytes);  // before anybody gets the pointer\n", "",
      "an observer that looks at the bytes finds them out of reach"),
     (REPORT, "now == Access::kRead && access == FaultAccess::kRead", "now == Access::kRead", "a forbidden write is made again for ever"),
     (REPORT, "    block.owner->mutex_.unlock();\n", "", "the report keeps the memory's lock"),
@@ -32,7 +32,7 @@ MUTATIONS = [
     (FAULT, "(machine->gregs[REG_ERR] & kWrites) != 0", "(machine->gregs[REG_ERR] & kWrites) == 0", "a write is taken for a read"),
     (ARRIVE, "src.pageable() && !src.uses.Quiet(bytes, Access::kRead)", "false",
      "a copy reads pageable bytes before they are written"),
-    (ARRIVE, "  if (unified && cpu_.guarded) detail::HostGuard::Refresh(*this, {});\n", "",
+    (ARRIVE, "  if (unified) detail::HostGuard::Refresh(*this, {});\n", "",
      "a unified device finds the host's bytes out of reach"),
     (MEMORY, "    detail::HostGuard::Lose(*this, cpu_.ptr);\n", "", "a report asks a memory that is gone"),
 ]
