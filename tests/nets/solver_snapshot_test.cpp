@@ -7,7 +7,9 @@
 #include <sstream>
 
 #include "ferry/nets/proto_io.hpp"
+#include "ferry/transfer_guard.hpp"
 #include "tests/full_disk.hpp"
+#include "tests/log_lines.hpp"
 #include "tests/nets/solver_world.hpp"
 
 namespace ferry::nets_test {
@@ -16,6 +18,7 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using ferry::testing::FullDisk;
+using ferry::testing::LogLines;
 using ferry::testing::World;
 using Words = std::vector<std::string>;
 
@@ -259,6 +262,29 @@ TEST_CASE("A disk that is full leaves the last snapshot as it was") {
     solver->Restore(folder / files[1]);
     CHECK(Contents<float>(*solver) == then);
   }
+}
+
+TEST_CASE("A solver's own transfers are meant where a program forbids transfers") {
+  const Folder folder;
+  const World world("sim stream");
+  const auto solver = FedSolver<float>(
+      SmallSolver(PrefixIn(folder) + "momentum: 0.9 display: 1 test_iter: 1 test_interval: 2"),
+      world.place());
+  for (Net<float>* const net : {solver->net().get(), solver->test_nets()[0].get()})
+    net->add_before_forward([&world, net](int layer) {
+      if (layer != 0) return;
+      const TransferGuard meant(TransferPolicy::kAllow);
+      for (const Blob<float>* const input : net->top_vecs()[0])
+        input->Prefetch(Side::kGpu, world.place().stream());
+    });
+  const LogLines log(LogLevel::kInfo);
+  const TransferGuard forbidden(TransferPolicy::kThrow);
+  solver->Step(2);
+  solver->Snapshot();
+  solver->Restore(folder / "s_iter_2.solverstate");
+  solver->Step(1);
+  CHECK(log.Has("Train net output #0"));
+  CHECK_THROWS_AS(solver->net()->learnable_params()[0]->cpu_data(), TransferRefused);
 }
 
 TEST_CASE("A solver that begins leaves no file to see whether it may write") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "model.hpp"
 
+#include "ferry/transfer_guard.hpp"
+
 namespace ferry::program {
 
 void Model::AddPlaceFlags(CLI::App& verb) {
@@ -33,6 +35,8 @@ Place Model::place() const {
 std::unique_ptr<Net<float>> Model::MakeNet() const {
   auto net = std::make_unique<Net<float>>(file, phase == "TRAIN" ? TRAIN : TEST, level, &stages, place());
   for (const std::string& one : weights) net->CopyTrainedLayersFrom(one);
+  const TransferGuard meant(TransferPolicy::kAllow);
+  net->PrefetchParams();
   return net;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "ferry/transfer_guard.hpp"
 #include "model.hpp"
 #include "verbs.hpp"
 
@@ -21,6 +22,7 @@ struct Test {
     for (int i = 0; i < iterations; ++i) {
       float iteration_loss = 0;
       const auto& outputs = net->Forward(&iteration_loss);
+      const TransferGuard meant(TransferPolicy::kAllow);
       loss += iteration_loss;
       std::size_t at = 0;
       for (const Blob<float>* const output : outputs) {

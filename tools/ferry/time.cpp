@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ferry/statistics_device.hpp"
+#include "ferry/transfer_guard.hpp"
 #include "model.hpp"
 #include "verbs.hpp"
 
@@ -81,7 +82,10 @@ struct Time {
     const auto net = model.MakeNet();
     FillInputs(*net);
     float loss = 0;
-    net->Forward(&loss);
+    {
+      const TransferGuard inputs_go_up(TransferPolicy::kAllow);
+      net->Forward(&loss);
+    }
     if (net->phase() == TRAIN) net->Backward();
 
     const int layers = static_cast<int>(net->layers().size());

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "ferry/transfer_guard.hpp"
+
 namespace ferry::detail {
 namespace {
 
@@ -120,6 +122,7 @@ template <class T>
 void Prefetcher<T>::Produce(const RandomKey& key, Batch& batch, const Place& place) {
   source_.Fill(key, batch, abandoned_);
   if (abandoned_ || place.side() == Side::kCpu) return;
+  const TransferGuard meant(TransferPolicy::kAllow);
   for (const Blob<T>& blob : batch) blob.Prefetch(Side::kGpu, place.stream());
 }
 

@@ -160,6 +160,12 @@ void Net<T>::Update() {
 }
 
 template <class T>
+void Net<T>::PrefetchParams() const {
+  if (graph_->place.side() == Side::kCpu) return;
+  for (const Blob<T>* param : graph_->learnable_params) param->Prefetch(Side::kGpu, graph_->place.stream());
+}
+
+template <class T>
 void Net<T>::set_place(const Place& place) {
   if (&place.device() != &graph_->place.device())
     throw NetError("Net::set_place: net '" + graph_->name + "' is on the device " +
@@ -194,6 +200,7 @@ void Net<T>::set_iteration(std::uint64_t iteration) {
   template void Net<T>::Reshape();                                                         \
   template void Net<T>::ClearParamDiffs();                                                 \
   template void Net<T>::Update();                                                          \
+  template void Net<T>::PrefetchParams() const;                                            \
   template void Net<T>::set_place(const Place&);                                           \
   template void Net<T>::set_iteration(std::uint64_t)
 FERRY_INSTANTIATE(float);

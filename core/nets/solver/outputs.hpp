@@ -9,12 +9,14 @@
 
 #include "core/nets/solver/log_line.hpp"
 #include "ferry/nets/net.hpp"
+#include "ferry/transfer_guard.hpp"
 
 namespace ferry::detail {
 
-/// The elements of a net's output blobs, one blob after the other.
+/// The elements of a net's output blobs, one blob after the other. That they come to the host is meant.
 template <class T>
 std::vector<T> OutputsOf(const Net<T>& net) {
+  const TransferGuard meant(TransferPolicy::kAllow);
   std::vector<T> values;
   for (const Blob<T>* blob : net.output_blobs())
     values.insert(values.end(), blob->cpu_data(), blob->cpu_data() + blob->count());

@@ -5,6 +5,7 @@
 #include "core/nets/solver/log_line.hpp"
 #include "core/nets/solver/outputs.hpp"
 #include "ferry/nets/solver.hpp"
+#include "ferry/transfer_guard.hpp"
 
 namespace ferry {
 namespace {
@@ -42,6 +43,7 @@ void Solver<T>::Solve(const char* resume_file) {
 template <class T>
 void Solver<T>::Step(int iters) {
   if (iters > 0) CheckUpdate();
+  PrefetchState();
   const int start_iter = iter_;
   const std::int64_t stop_iter = std::int64_t{iter_} + iters;
   requested_early_exit_ = false;
@@ -88,6 +90,17 @@ T Solver<T>::Passes() {
   return loss / static_cast<T>(passes);
 }
 
+/// What fillers and files have put on the host goes to the net's place.
+template <class T>
+void Solver<T>::PrefetchState() {
+  if (!on_host_) return;
+  const TransferGuard meant(TransferPolicy::kAllow);
+  net_->PrefetchParams();
+  if (const Place& place = net_->place(); place.side() == Side::kGpu)
+    for (const auto& blob : history_) blob->Prefetch(Side::kGpu, place.stream());
+  on_host_ = false;
+}
+
 /// Returns the seconds since that was done before.
 template <class T>
 double Solver<T>::Display() {
@@ -119,6 +132,8 @@ template void Solver<float>::Solve(const char*);
 template void Solver<double>::Solve(const char*);
 template void Solver<float>::Step(int);
 template void Solver<double>::Step(int);
+template void Solver<float>::PrefetchState();
+template void Solver<double>::PrefetchState();
 template float Solver<float>::Passes();
 template double Solver<double>::Passes();
 template double Solver<float>::Display();

@@ -7,6 +7,7 @@
 #include "core/proto/file.hpp"
 #include "ferry/nets/proto_io.hpp"
 #include "ferry/nets/solver.hpp"
+#include "ferry/transfer_guard.hpp"
 
 namespace ferry {
 
@@ -37,6 +38,7 @@ void Solver<T>::RequireWritable() const {
 
 template <class T>
 void Solver<T>::Snapshot() {
+  const TransferGuard meant(TransferPolicy::kAllow);
   const bool hdf5 = param_.snapshot_format() == SolverParameter::HDF5;
   const std::string model = SnapshotFilename(hdf5 ? ".caffemodel.h5" : ".caffemodel");
   detail::LogInfo("Snapshotting to ", hdf5 ? "HDF5" : "binary proto", " file ", model);
@@ -67,6 +69,7 @@ void Solver<T>::Restore(const std::filesystem::path& state_file) {
   if (state.has_solver_type() && state.solver_type() != type())
     detail::FailSolver(state_file.string() + " is of a solver of type " + state.solver_type() +
                        ", and this one is " + type());
+  on_host_ = true;
   // The last thing that may throw.
   if (state.has_learned_net()) net_->CopyTrainedLayersFrom(state.learned_net());
   for (std::size_t i = 0; i < history.size(); ++i) *history_[i] = std::move(*history[i]);

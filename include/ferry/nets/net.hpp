@@ -99,6 +99,8 @@ class Net {
   void ClearParamDiffs();
   /// Takes its diff from each parameter's data.
   void Update();
+  /// Begins to copy the parameters to the place, as Blob::Prefetch does; nothing where that is the CPU.
+  void PrefetchParams() const;
 
   /// Where the net runs.
   const Place& place() const;

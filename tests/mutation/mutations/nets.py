@@ -91,4 +91,10 @@ MUTATIONS = [
     (SOLVER + "solver_state.cpp", "if (shape != like[i]->shape()) FailShape", "if (false) FailShape",
      "HDF5's state of another net is taken"),
     (SOLVER + "testing.cpp", "    net.set_iteration(first + pass);\n", "", "each test sees other data after a restart"),
+    (SOLVER + "running.cpp", "  const TransferGuard meant(TransferPolicy::kAllow);\n", "", "a solver's weights cannot go to its place"),
+    (SOLVER + "running.cpp", "blob->Prefetch(Side::kGpu, place.stream());", "static_cast<void>(blob);",
+     "a history that was read from a file stays on the host"),
+    (SOLVER + "snapshot.cpp", "  on_host_ = true;\n", "", "weights that were read from a file stay on the host"),
+    (SOLVER + "snapshot.cpp", "  const TransferGuard meant(TransferPolicy::kAllow);\n", "", "a snapshot is refused"),
+    (SOLVER + "outputs.hpp", "  const TransferGuard meant(TransferPolicy::kAllow);\n", "", "outputs are refused"),
 ]
