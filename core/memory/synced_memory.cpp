@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/synced_memory.hpp"
 
+#include <cassert>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -252,6 +253,7 @@ void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream& on) 
 
 /// Device memory goes back in a stream's order; memory that the host may touch next, when nothing uses it.
 void SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted) noexcept {
+  if (buffer.ptr == nullptr) return assert(buffer.uses.empty());
   if (buffer.live != nullptr && detail::Watched()) detail::Records::TellBlock(*this, buffer, false, evicted);
   auto last = buffer.adopted() ? std::nullopt : buffer.uses.Last();
   if (!last || &last->device() != buffer.device) last = Stream::Main(*buffer.device);
