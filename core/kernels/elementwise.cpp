@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/memory/told_call.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
 
@@ -53,7 +54,10 @@ void CopyBytes(const At& at, const Operand<const std::byte>& x, const Operand<st
   if (place.side() == Side::kGpu && !onto_itself)  // has engines for it, which no kernel beats
     return to.memory->Assign(to.range, *from.memory, from.range.first, &place.stream(), at.site());
   void* ptrs[2];
+  ToldCall told(ToldCall::Kind::kCopy, place.side() == Side::kCpu ? nullptr : &place.stream(), requests,
+                at.site());
   TakeAt(at, requests, ptrs);
+  told.Start();
   if (ptrs[0] != ptrs[1]) std::memcpy(ptrs[1], ptrs[0], static_cast<std::size_t>(x.count()));
 }
 

@@ -2,13 +2,10 @@
 #include "ferry/detail/kernel_place.hpp"
 
 #include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <exception>
 #include <memory>
-#include <vector>
 
-#include "core/memory/observers.hpp"
+#include "core/memory/told_call.hpp"
+#include "core/watched.hpp"
 #include "ferry/detail/kokkos/execution_space.hpp"
 #include "ferry/log.hpp"
 
@@ -40,43 +37,28 @@ KernelPlace::KernelPlace(const Place& place) : place_(&place) {
 }
 
 struct KernelCall::Extra {
-  using Clock = std::chrono::steady_clock;
-
-  Extra(const At& at, std::span<const Request> requests) : place(at.place()), site(at.site()) {
-    operands.reserve(requests.size());
-    for (const auto& [memory, range, access] : requests)
-      if (range.bytes != 0) operands.push_back({memory, range, access});
-  }
+  Extra(const At& at, std::span<const Request> requests)
+      : place(at.place()),
+        told(ToldCall::Kind::kKernel, place->side() == Side::kCpu ? nullptr : &place->stream(), requests,
+             at.site()) {}
 
   KernelPlace place;
-  Site site;
-  std::vector<CallRecord::Operand> operands;
-  Clock::time_point taken{};  ///< of a call that is watched
-  int exceptions = std::uncaught_exceptions();
+  ToldCall told;
 };
 
 KernelCall::KernelCall(const At& at, std::span<const Request> requests, std::span<void*> ptrs)
     : place_(&at.place()) {
-  const bool watched = Watched();
-  if (!watched && RunsAt(*place_)) [[likely]] {
+  if (!Watched() && RunsAt(*place_)) [[likely]] {
     TakeAt(at, requests, ptrs);
     return;
   }
   auto extra = std::make_unique<Extra>(at, requests);
   place_ = &*extra->place;
   TakeAt({*place_, at.site()}, requests, ptrs);
-  if (watched) extra->taken = Extra::Clock::now();
+  extra->told.Start();
   extra_ = extra.release();
 }
 
-void KernelCall::End() noexcept {
-  const std::unique_ptr<Extra> extra(extra_);
-  const bool failed = std::uncaught_exceptions() > extra->exceptions;
-  if (failed || extra->taken == Extra::Clock::time_point{}) return;
-  Tell(CallRecord{.on = place_->side() == Side::kCpu ? nullptr : &place_->stream(),
-                  .operands = extra->operands,
-                  .site = extra->site,
-                  .took_ns = std::chrono::nanoseconds(Extra::Clock::now() - extra->taken).count()});
-}
+void KernelCall::End() noexcept { delete extra_; }
 
 }  // namespace ferry::detail

@@ -7,6 +7,7 @@
 
 #include "core/memory/call.hpp"
 #include "core/memory/guard.hpp"
+#include "core/memory/told_call.hpp"
 #include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
 
@@ -18,6 +19,7 @@ using detail::Call;
 using detail::Dying;
 using detail::kHost;
 using detail::Only;
+using detail::ToldCall;
 
 void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest rest, const Site& site) {
   RequireRoom(size, "Assign");
@@ -47,6 +49,9 @@ void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t 
   // Both on the host alone, where nobody waits and nothing changes.
   const void* const sole = on == nullptr ? source.WholeInPlace(Access::kOverwrite, nullptr) : nullptr;
   if (void* const ours = sole != nullptr ? WholeInPlace(Access::kOverwrite, nullptr) : nullptr) {
+    const CallRecord::Operand operands[] = {{&source, there, Access::kRead}, {this, to, Access::kOverwrite}};
+    ToldCall told(ToldCall::Kind::kCopy, nullptr, operands, site);
+    told.Start();
     std::memcpy(static_cast<std::byte*>(ours) + here.first, static_cast<const std::byte*>(sole) + from, size);
     return;
   }
@@ -105,10 +110,15 @@ void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, 
     }
     const SyncedMemory& memory;
   } const kept{source};
+  const Stream* const queue = on_gpu ? &stream : nullptr;
+  const CallRecord::Operand operands[] = {{&source, wanted, Access::kRead},
+                                          {this, {to.first, size}, Access::kOverwrite}};
+  ToldCall told(ToldCall::Kind::kCopy, queue, operands, site);
   const void* const bytes = on_gpu ? source.gpu_data(wanted, stream, site) : source.cpu_data(wanted, site);
-  Arrival target(*this, to, Access::kOverwrite, on_gpu ? &stream : nullptr, site);
+  Arrival target(*this, to, Access::kOverwrite, queue, site);
   target.empty = false;
   Call::Perform({&target, 1}, [&] {
+    told.Start();
     if (on_gpu) return CopyOver(target, bytes, size);
     std::memcpy(BufferOf(kHost).Reach(to), bytes, size);
   });

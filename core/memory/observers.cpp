@@ -134,6 +134,9 @@ void TellStart(const CopyRecord& copy) noexcept {
   CallAll([&](Observer& observer) { observer.OnStart(copy); });
 }
 void Tell(const CopyRecord& copy) noexcept { TellAll(copy); }
+void TellFailure(const CopyRecord& copy) noexcept {
+  CallAll([&](Observer& observer) { observer.OnFailure(copy); });
+}
 void Tell(const AccessRecord& access) noexcept {
   if (log_level() == LogLevel::kTrace) try {
       LogRecord(access);
@@ -145,7 +148,13 @@ void Tell(const AccessRecord& access) noexcept {
 void Tell(const UnreadRecord& unread) noexcept { TellAll(unread); }
 void Tell(const WaitRecord& wait) noexcept { TellAll(wait); }
 void Tell(const LifeRecord& life) noexcept { TellAll(life); }
+void TellStart(const CallRecord& call) noexcept {
+  CallAll([&](Observer& observer) { observer.OnStart(call); });
+}
 void Tell(const CallRecord& call) noexcept { TellAll(call); }
+void TellFailure(const CallRecord& call) noexcept {
+  CallAll([&](Observer& observer) { observer.OnFailure(call); });
+}
 
 }  // namespace detail
 }  // namespace ferry

@@ -16,19 +16,27 @@ std::uint64_t Departures() noexcept;
 void TellBefore(const CopyRecord& copy);
 void TellStart(const CopyRecord& copy) noexcept;
 void Tell(const CopyRecord& copy) noexcept;
+void TellFailure(const CopyRecord& copy) noexcept;
 void Tell(const AccessRecord& access) noexcept;
 void Tell(const UnreadRecord& unread) noexcept;
 void Tell(const WaitRecord& wait) noexcept;
 void Tell(const LifeRecord& life) noexcept;
+void TellStart(const CallRecord& call) noexcept;
 void Tell(const CallRecord& call) noexcept;
+void TellFailure(const CallRecord& call) noexcept;
 
 /// Of a copy that `queue` queues.
 template <class Queue>
 auto TellAround(const CopyRecord& copy, Queue queue) {
   TellStart(copy);
-  auto point = queue();
-  Tell(copy);
-  return point;
+  try {
+    auto point = queue();
+    Tell(copy);
+    return point;
+  } catch (...) {
+    TellFailure(copy);
+    throw;
+  }
 }
 
 /// Attaches the observers that environment variables ask for. Throws std::bad_alloc.

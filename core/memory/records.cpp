@@ -114,6 +114,7 @@ void Records::TellLife(const SyncedMemory& memory, bool begins, std::optional<Si
                           .begins = begins,
                           .evicted = false,
                           .device = nullptr,
+                          .first = nullptr,
                           .bytes = memory.capacity(),
                           .site = site});
 }
@@ -125,6 +126,7 @@ void Records::TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool b
                           .begins = begins,
                           .evicted = !begins && site != nullptr,
                           .device = &buffer == &memory.cpu_ ? nullptr : buffer.device,
+                          .first = buffer.ptr,
                           .bytes = buffer.allocated(),
                           .site = site != nullptr ? std::optional(*site) : std::nullopt});
 }

@@ -19,14 +19,16 @@ class RangesObserver : public Observer {
   explicit RangesObserver(const ProfilerRanges& profiler) : profiler_(profiler) {}
 
   using Observer::On;
+  using Observer::OnFailure;
+  using Observer::OnStart;
   void OnStart(const CopyRecord& copy) override {
-    End();  // of a copy that failed
     const std::string text = "copy " + NameOf(*copy.memory) + ", " + BytesInWords(copy.range.bytes) +
                              " from " + NameOfSpace(copy.from) + " to " + NameOfSpace(copy.to) + " for " +
                              NameOf(copy.site);
     open_range = profiler_.begin(text.c_str());
   }
   void On(const CopyRecord&) override { End(); }
+  void OnFailure(const CopyRecord&) override { End(); }
   void On(const AccessRecord& access) override {
     const Device* const device = access.on != nullptr ? &access.on->device() : nullptr;
     const std::string text = (access.prefetch ? "prefetch " : std::string(Name(access.access)) + ' ') +

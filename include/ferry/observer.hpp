@@ -84,27 +84,33 @@ struct LifeRecord {
   bool begins;                 ///< else it ends
   bool evicted;                ///< a block that Release gives back, while the memory goes on
   const Device* device;        ///< of a block; null for the host, and for a memory
+  const void* first;           ///< of a block, where its device or the host finds it; else null
   std::size_t bytes;           ///< the block's, or the memory's capacity
   std::optional<Site> site;    ///< of the constructor, of the access that needs the block, or of the Release
 };
 
-/// A call of typed operands is over: on a stream its work has been queued, on the CPU it has been done. Only
-/// what Ferry runs itself is told: kernels, loops and launches, not work that a program queues by a pointer.
+/// A call that Ferry runs itself: on a stream its work is queued, on the CPU it is done. Work that a program
+/// queues by a pointer is not told.
 struct CallRecord {
+  enum class Kind : std::uint8_t {
+    kKernel,  ///< of typed operands: kernels, loops and launches
+    kCopy     ///< within the host or within one device; what changes space is a CopyRecord
+  };
   struct Operand {
     const SyncedMemory* memory;  ///< as above
     ByteRange range;             ///< of the memory
     Access access;               ///< what the call does with it
   };
+  Kind kind;                          ///< which of the two
   const Stream* on;                   ///< of the work; null for the CPU
   std::span<const Operand> operands;  ///< those that have bytes
   Site site;                          ///< of the call
-  std::int64_t took_ns;  ///< since all operands were taken, on the calling thread, in nanoseconds
+  std::int64_t took_ns;  ///< when it is over: since it started, on the calling thread, in nanoseconds
 };
 
-/// Is told what happens. All calls are made from any thread, several at once, and all but those of calls
-/// under the lock of the memory: an observer locks what it keeps, accesses no memory, and attaches and
-/// detaches nobody. One whose On… throws is detached, with a warning in the log.
+/// Is told what happens. All calls are made from any thread, several at once, and most of them under the lock
+/// of the memory: an observer locks what it keeps, accesses no memory, and attaches and detaches nobody. One
+/// whose On… throws is detached, with a warning in the log.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -114,11 +120,17 @@ class Observer {
   virtual void OnStart(const CopyRecord& /*copy*/) {}
   /// The copy was queued.
   virtual void On(const CopyRecord& /*copy*/) {}
-  virtual void On(const AccessRecord& /*access*/) {}  ///< it was made
-  virtual void On(const UnreadRecord& /*unread*/) {}  ///< it is certain
-  virtual void On(const WaitRecord& /*wait*/) {}      ///< it is over
-  virtual void On(const LifeRecord& /*life*/) {}      ///< it has begun, or ends
-  virtual void On(const CallRecord& /*call*/) {}      ///< it is over
+  /// The copy that was told as started could not be queued.
+  virtual void OnFailure(const CopyRecord& /*copy*/) {}
+  /// The call has all its operands; next its work is queued, or done. On or OnFailure follows, on the same
+  /// thread.
+  virtual void OnStart(const CallRecord& /*call*/) {}
+  virtual void On(const CallRecord& /*call*/) {}         ///< it is over
+  virtual void OnFailure(const CallRecord& /*call*/) {}  ///< an exception ended it
+  virtual void On(const AccessRecord& /*access*/) {}     ///< it was made
+  virtual void On(const UnreadRecord& /*unread*/) {}     ///< it is certain
+  virtual void On(const WaitRecord& /*wait*/) {}         ///< it is over
+  virtual void On(const LifeRecord& /*life*/) {}         ///< it has begun, or ends
 
  protected:
   Observer() = default;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What observers are told of memories, and what becomes of one that throws.
-#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "ferry/detail/kernel_place.hpp"
 #include "ferry/ferry.hpp"
 #include "synced_memory_device.hpp"
 
@@ -27,18 +25,12 @@ struct Notes : Observer {
   void On(const AccessRecord& access) override { accesses.push_back(access); }
   void On(const WaitRecord& wait) override { waits.push_back(wait); }
   void On(const LifeRecord& life) override { lives.push_back(life); }
-  void On(const CallRecord& call) override {
-    calls.push_back(call);
-    operands.emplace_back(call.operands.begin(), call.operands.end());
-  }
 
   bool refuses = false;
   std::vector<CopyRecord> before, copies;
   std::vector<AccessRecord> accesses;
   std::vector<WaitRecord> waits;
   std::vector<LifeRecord> lives;
-  std::vector<CallRecord> calls;
-  std::vector<std::vector<CallRecord::Operand>> operands;
 };
 
 struct ObserverFixture {
@@ -71,59 +63,6 @@ TEST_CASE("A copy's record has the sites of the access and of the write that mad
   CHECK(IsHere(copy.written->site, wrote));
   CHECK(copy.written->access == Access::kReadWrite);
   CHECK_FALSE(copy.pageable);
-}
-
-TEST_CASE("A call is told with its operands, its stream and its site, though all were in place") {
-  ObserverFixture f;
-  Array<float> x(16, *f.device, "x"), y(16, *f.device, "y");
-  const Place gpu(*f.device), cpu = Place::Cpu(*f.device);
-  Set(gpu, 1.0F, x);
-  Set(gpu, 2.0F, y);
-  {
-    const Watch watch(f.notes);
-    Axpy(gpu, 2.0F, x, y.Slice(0, 16));
-    const int line = __LINE__ - 1;
-    REQUIRE(f.notes->calls.size() == 1);
-    CHECK(*f.notes->calls[0].on == gpu.stream());
-    CHECK(IsHere(f.notes->calls[0].site, line));
-    CHECK(f.notes->calls[0].took_ns >= 0);
-    REQUIRE(f.notes->operands[0].size() == 2);
-    CHECK(f.notes->operands[0][0].memory == x.memory().get());
-    CHECK(f.notes->operands[0][0].access == Access::kRead);
-    CHECK(f.notes->operands[0][1].access == Access::kReadWrite);
-    CHECK(f.notes->operands[0][1].range.bytes == 64);
-    CHECK(f.notes->accesses.empty());
-    Scale(cpu, 2.0F, y);
-    REQUIRE(f.notes->calls.size() == 2);
-    CHECK(f.notes->calls[1].on == nullptr);
-  }
-  Scale(gpu, 2.0F, y);
-  CHECK(f.notes->calls.size() == 2);
-}
-
-TEST_CASE("A call that failed after it had taken its operands is not told") {
-  ObserverFixture f;
-  Array<float> x(16, *f.device);
-  const Place gpu(*f.device);
-  const Watch watch(f.notes);
-  const auto fails = [&] {
-    const detail::Request request = ReadWrite(x).request();
-    std::array<void*, 1> ptrs{};
-    const detail::KernelCall call(gpu, {&request, 1}, ptrs);
-    throw std::runtime_error("the launch");
-  };
-  CHECK_THROWS_AS(fails(), std::runtime_error);
-  CHECK(f.notes->calls.empty());
-}
-
-TEST_CASE("A call that could not take its operands is not told") {
-  ObserverFixture f;
-  Array<float> x(16, *f.device);
-  const Watch watch(f.notes);
-  f.notes->refuses = true;
-  static_cast<void>(Place::Cpu(*f.device).Overwrite(x));
-  CHECK_THROWS_AS(Scale(Place(*f.device), 2.0F, x), std::runtime_error);
-  CHECK(f.notes->calls.empty());
 }
 
 TEST_CASE("An observer is told that a copy starts when its waits are queued, and the copy is not") {
@@ -220,10 +159,11 @@ TEST_CASE("Memories and blocks are told from birth to end") {
   ObserverFixture f;
   const Watch watch(f.notes);
   int born = 0;
+  const void* here = nullptr;
   {
     SyncedMemory memory(64, *f.device, "x");
     born = __LINE__ - 1;
-    memory.gpu_data();
+    here = memory.gpu_data();
     memory.cpu_data();
     memory.Release(Side::kGpu);
   }
@@ -231,10 +171,11 @@ TEST_CASE("Memories and blocks are told from birth to end") {
   using What = LifeRecord::What;
   REQUIRE(lives.size() == 6);
   CHECK((lives[0].what == What::kMemory && lives[0].begins && IsHere(*lives[0].site, born)));
-  CHECK((lives[1].what == What::kBlock && lives[1].begins && lives[1].device == f.device.get()));
+  CHECK((lives[1].what == What::kBlock && lives[1].begins && lives[1].device == f.device.get() &&
+         lives[1].first == here));
   CHECK((lives[2].what == What::kBlock && lives[2].begins && lives[2].device == nullptr &&
          lives[2].bytes == 64));
-  CHECK((lives[3].what == What::kBlock && !lives[3].begins && lives[3].evicted));
+  CHECK((lives[3].what == What::kBlock && !lives[3].begins && lives[3].evicted && lives[3].first == here));
   CHECK((lives[4].what == What::kBlock && !lives[4].begins && !lives[4].evicted));
   CHECK((lives[5].what == What::kMemory && !lives[5].begins));
 }

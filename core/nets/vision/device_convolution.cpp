@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/memory/told_call.hpp"
 #include "core/nets/vision/scratch.hpp"
 #include "ferry/detail/device_convolution.hpp"
 
@@ -84,7 +85,9 @@ class OnDeviceConvolution final : public ConvolutionMaps<T> {
     const std::array<Request, 5> requests{images.request(), weights.request(), biases.request(),
                                           maps.request(), workspace.request()};
     std::array<void*, 5> ptrs{};
+    ToldCall told(ToldCall::Kind::kKernel, &place.stream(), requests, at.site());
     TakeAt(at, requests, ptrs);
+    told.Start();
     const auto at_number = [&](std::size_t number) { return static_cast<T*>(ptrs[number]); };
     its->Run(place.stream(), {at_number(0), at_number(1), at_number(2), at_number(3), at_number(4)});
     return true;
