@@ -4,6 +4,8 @@
 #include <atomic>
 #include <memory>
 
+#include "core/kernels/tools.hpp"
+#include "core/memory/observers.hpp"
 #include "core/memory/told_call.hpp"
 #include "core/watched.hpp"
 #include "ferry/detail/kokkos/execution_space.hpp"
@@ -60,5 +62,8 @@ KernelCall::KernelCall(const At& at, std::span<const Request> requests, std::spa
 }
 
 void KernelCall::End() noexcept { delete extra_; }
+
+/// Here, since every program that runs kernels links this.
+std::shared_ptr<Observer> ObserverOfKernels() { return ObserverForTools(); }
 
 }  // namespace ferry::detail

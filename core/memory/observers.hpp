@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "core/watched.hpp"
 #include "ferry/observer.hpp"
@@ -41,5 +42,7 @@ auto TellAround(const CopyRecord& copy, Queue queue) {
 
 /// Attaches the observers that environment variables ask for. Throws std::bad_alloc.
 void WatchForEnvironment();
+/// One more of them, or null. Only a program that has kernels has it: kernel_place.cpp defines it.
+[[gnu::weak]] std::shared_ptr<Observer> ObserverOfKernels();
 
 }  // namespace ferry::detail

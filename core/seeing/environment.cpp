@@ -74,15 +74,16 @@ void KeepTrace(const std::string& wanted) try {
   Log(LogLevel::kWarning, std::string("FERRY_TRACE: ") + error.what());
 }
 
+/// For as long as the program runs.
+void WatchForGood(std::shared_ptr<Observer> observer) { static_cast<void>(new Watch(std::move(observer))); }
+
 void GuardTransfers(const std::string& wanted) {
   if (wanted == "allow") return;
   if (wanted != "log" && wanted != "throw") {
     Log(LogLevel::kWarning, "FERRY_TRANSFERS=" + wanted + " is not a policy: allow, log, throw");
     return;
   }
-  static auto* const watch =
-      new Watch(GuardOfProgram(wanted == "log" ? TransferPolicy::kLog : TransferPolicy::kThrow));
-  static_cast<void>(watch);
+  WatchForGood(GuardOfProgram(wanted == "log" ? TransferPolicy::kLog : TransferPolicy::kThrow));
 }
 
 void GuardPointers(const std::string& wanted) {
@@ -92,10 +93,7 @@ void GuardPointers(const std::string& wanted) {
 }
 
 void ShowRanges(const std::string& wanted) {
-  if (auto ranges = RangesOfProgram(wanted, Backends())) {
-    static auto* const watch = new Watch(std::move(ranges));
-    static_cast<void>(watch);
-  }
+  if (auto ranges = RangesOfProgram(wanted, Backends())) WatchForGood(std::move(ranges));
 }
 
 }  // namespace
@@ -106,6 +104,8 @@ void WatchForEnvironment() {
   if (const std::string wanted = Environment("FERRY_LEDGER"); !wanted.empty()) KeepLedger(wanted);
   if (const std::string wanted = Environment("FERRY_TRACE"); !wanted.empty()) KeepTrace(wanted);
   if (const std::string wanted = Environment("FERRY_RANGES"); !wanted.empty()) ShowRanges(wanted);
+  if (ObserverOfKernels != nullptr)
+    if (auto observer = ObserverOfKernels()) WatchForGood(std::move(observer));
 }
 
 }  // namespace ferry::detail

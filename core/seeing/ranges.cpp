@@ -30,10 +30,7 @@ class RangesObserver : public Observer {
   void On(const CopyRecord&) override { End(); }
   void OnFailure(const CopyRecord&) override { End(); }
   void On(const AccessRecord& access) override {
-    const Device* const device = access.on != nullptr ? &access.on->device() : nullptr;
-    const std::string text = (access.prefetch ? "prefetch " : std::string(Name(access.access)) + ' ') +
-                             NameOf(*access.memory) + " on " + NameOfSpace(device) + " by " +
-                             NameOf(access.site);
+    const std::string text = InWords(access);
     profiler_.mark(text.c_str());
   }
 

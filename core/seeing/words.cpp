@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/device/name.hpp"
+#include "ferry/stream.hpp"
 #include "ferry/synced_memory.hpp"
 
 namespace ferry::detail {
@@ -77,6 +78,12 @@ std::string BytesInWords(std::uint64_t bytes) {
   std::snprintf(text.data(), text.size(), unit == 0 || value >= 99.95 ? "%.0f %s" : "%.1f %s", value,
                 kUnits[unit]);
   return text.data();
+}
+
+std::string InWords(const AccessRecord& access) {
+  const Device* const device = access.on != nullptr ? &access.on->device() : nullptr;
+  return (access.prefetch ? "prefetch " : std::string(Name(access.access)) + ' ') + NameOf(*access.memory) +
+         " on " + NameOfSpace(device) + " by " + NameOf(access.site);
 }
 
 const char* AskedAs(Access access) noexcept {

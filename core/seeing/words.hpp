@@ -21,6 +21,8 @@ bool Same(const Site& a, const Site& b) noexcept;
 std::string NameOf(const SyncedMemory& memory);
 /// "1.2 MB": three digits, of powers of 1000.
 std::string BytesInWords(std::uint64_t bytes);
+/// `read "weight7" on cuda:0 by Step (step.cpp:34)`.
+std::string InWords(const AccessRecord& access);
 /// What a caller said: "mutable", "overwrite" or "read", by the accessors' names.
 const char* AskedAs(Access access) noexcept;
 /// Appends it as JSON's "...". What is not UTF-8 becomes U+FFFD.
