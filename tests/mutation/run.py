@@ -26,8 +26,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 TESTS = [("unit_ranges", 1), ("unit_memory", 1), ("unit_gpu", 1), ("property_parts_exhaustive", 0.01), ("property_traces", 0.05),
          ("property_parts", 0.05), ("property_walk", 0.1), ("property_fault", 0.1), ("property_host_memory", 0.1),
          ("property_operands", 0.05), ("property_thread", 0.2), ("property_exhaustive", 0.005), ("property_pool", 1), ("unit_device", 1),
-         ("unit_sim", 1), ("unit_stray_access", 1), ("unit_pointer_guard", 1), ("unit_kernels", 1), ("property_walk", 4), ("property_exhaustive", 0.2),
+         ("unit_sim", 1), ("unit_stray_access", 1), ("unit_pointer_guard", 1), ("unit_kernels", 1), ("unit_seeing", 1), ("property_walk", 4), ("property_exhaustive", 0.2),
          ("race_property_thread", 0.2)]
+# For observers and what they are told by.
+SEEING_TESTS = [("unit_seeing", 1), ("unit_memory", 1)]
+SEEING = re.compile(r"core/seeing/|core/memory/(observers|records|told_call)\.|"
+                    r"include/ferry/(ledger|observer|overlap|trace|transfer_guard)\.hpp")
 # For arrays, blobs, messages and kernels, which no other test has.
 BLOB_TESTS = [("unit_proto", 1), ("unit_operands", 1), ("unit_blob_allocation", 1)]
 BLOB = re.compile(r"core/(blob|proto|kernels(?!/gpu|/float_dot))/|core/memory/(array|operand)\.cpp|"
@@ -46,14 +50,14 @@ def part_of(file):
         return found[1]
     if file.startswith("core/nets/"):
         return "nets"
-    return "blob" if BLOB.match(file) else "core"
+    return "blob" if BLOB.match(file) else "seeing" if SEEING.match(file) else "core"
 
 
 def runs(part):
     """Each program, and what it finds in its environment."""
     if part in VENDORS:
         return [("simulated", {"FERRY_TEST_SCALE": "0.1", "FERRY_SIMULATED": machine}) for machine in MACHINES]
-    tests = {"blob": BLOB_TESTS, "nets": NETS_TESTS}.get(part, TESTS)
+    tests = {"blob": BLOB_TESTS, "nets": NETS_TESTS, "seeing": SEEING_TESTS}.get(part, TESTS)
     return [(test, {"FERRY_TEST_SCALE": str(scale)}) for test, scale in tests]
 
 

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What observers are told, and what they make of it."""
+
+GUARD = "core/seeing/transfer_guard.cpp"
+LEDGER = "core/seeing/ledger.cpp"
+OBSERVERS = "core/memory/observers.cpp"
+OVERLAP = "core/seeing/overlap.cpp"
+RECORDS = "core/memory/records.cpp"
+TOLD = "core/memory/told_call.cpp"
+TRACE = "core/seeing/trace.cpp"
+
+MUTATIONS = [
+    (RECORDS, "if (arrival.in_place || ", "if (", "observers are told of operands that were in place"),
+    (RECORDS, "if (!arrival.written) arrival.written = written;", "", "an access does not say who made its bytes stale"),
+    (RECORDS, ".pageable = from == nullptr && host.adopted()", ".pageable = false", "given bytes count as pinned"),
+    (RECORDS, "if (arrival.access != Access::kRead) NoteWriter(arrival);", "NoteWriter(arrival);", "who reads has written"),
+    (RECORDS, ".evicted = !begins && site != nullptr", ".evicted = false", "no block is ever evicted"),
+    (OBSERVERS, "  for (const Observer* const observer : thrown) Detach(observer);\n", "",
+     "an observer that throws is told again"),
+    ("core/memory/writers.hpp", "    writes_.Isolate(bytes);\n", "", "a write of a part is one of the whole"),
+    (GUARD, "if (innermost == guard_) Apply", "Apply", "an outer guard speaks, too"),
+    (GUARD, "~Innermost() { innermost = outer_; }", "~Innermost() = default;", "a guard goes on after its end"),
+    (OVERLAP, "    counted_to = last;\n", "", "two kernels hide a copy twice"),
+    (OVERLAP, "  BeginAgain(*access.on);\n", "", "a wait for a copy is a kernel that hides it"),
+    (OVERLAP, "    if (kernel.begin >= copy.end) break;\n", "    break;\n", "nothing is ever hidden"),
+    ("core/seeing/ranges.cpp", "OnFailure(const CopyRecord&) override { End(); }", "OnFailure(const CopyRecord&) override {}",
+     "the range of a copy that failed never ends"),
+    (LEDGER, "    memory.lent = {0, 0};\n", "", "a ledger compares with bytes from before another write"),
+    (LEDGER, "if (entries_.size() == kMost) {", "if (false) {", "a ledger grows for ever"),
+    ("core/seeing/ledger_text.cpp", "SameSite(back.written->site, *there.asked)", "true", "any way back is a ping-pong"),
+    (TRACE, "label = std::move(block->label);", "label = life.memory->label();",
+     "a block ends under another label than it had"),
+    ("core/memory/in_place.cpp", "  if (writers_ != nullptr) detail::Records::NoteUse(*this, bytes, here);\n", "",
+     "what was prefetched and used in place counts as unread"),
+    (RECORDS, "one.to == &here && one.bytes.first < bytes.last", "one.to == &here && one.bytes.last <= bytes.last",
+     "who uses a part of what was prefetched does not count"),
+    (RECORDS, "one.to != except && bytes.first", "bytes.first", "who writes where bytes were prefetched makes it vain"),
+    ("core/memory/arrival.cpp", "if (record && arrival.prefetch && arrival.only_of == 0 && !dst.adopted())", "if (false)", "no Prefetch is ever in vain"),
+    ("core/memory/synced_memory.cpp", "    if (detail::Watched()) detail::Records::NoteLoss(*this, {}, nullptr);\n", "", "a Prefetch that nobody used is forgotten"),
+
+    # Calls, and what fails.
+    (TOLD, "    if (range.bytes != 0) operands_", "    operands_", "an operand without bytes is told"),
+    (TOLD, "  record_.operands = operands_;\n", "", "a call is told without its operands"),
+    (TOLD, "  if (std::uncaught_exceptions() > exceptions_) return TellFailure(record_);\n", "", "a call that failed is told as over"),
+    (TOLD, "  TellStart(record_);\n", "", "no call starts"),
+    ("core/memory/told_call.hpp", "if (state_ == State::kWatched) [[unlikely]]", "if (false)", "no call is told"),
+    ("core/memory/observers.hpp", "    TellFailure(copy);\n", "", "a copy that failed never ends"),
+    (RECORDS, "                          .first = buffer.ptr,\n", "                          .first = nullptr,\n", "a block has no address"),
+    ("core/memory/assign.cpp", "    ToldCall told(ToldCall::Kind::kCopy, nullptr, operands, site);\n    told.Start();\n", "",
+     "a copy of bytes in place is not told"),
+    ("core/memory/assign.cpp", "  ToldCall told(ToldCall::Kind::kCopy, queue, operands, site);\n",
+     "  ToldCall told(ToldCall::Kind::kCopy, nullptr, operands, site);\n", "a copy within a device is the host's"),
+]
