@@ -22,6 +22,7 @@ struct LedgerFixture {
 
 void Norm(Blob<float>& blob) { blob.mutable_cpu_data(); }
 void Step(const Blob<float>& blob) { blob.gpu_data(); }
+void Look(const Blob<float>& blob) { blob.cpu_data(); }
 void Grow(Blob<float>& blob) { blob.mutable_cpu_data()[0] += 1; }
 void GrowThere(Blob<float>& blob) { Scale(Place(blob.device()), 2.0F, blob); }
 
@@ -213,6 +214,22 @@ TEST_CASE("Who writes gets no such advice, and nobody where the ledger does not 
   CHECK(verifies.Advice().size() == 1);
 }
 
+TEST_CASE("What a device writes meanwhile is nothing that the host asked for and did not write") {
+  LedgerFixture f;
+  const Ledger ledger(Ledger::Detail::kVerify);
+  Blob<float> blob({100}, *f.device);
+  Norm(blob);
+  blob.mutable_gpu_data();
+  blob.cpu_data();
+  blob.data()->Release(Side::kGpu);
+  Step(blob);
+  std::uint64_t copies = 0, unwritten = 0;
+  for (const LedgerEntry& entry : ledger.Entries())
+    if (entry.kind == LedgerKind::kCopy) copies += entry.count, unwritten += entry.unwritten;
+  CHECK(copies == 3);
+  CHECK(unwritten == 1);  // that of Norm's
+}
+
 TEST_CASE("Two sites that write in turn at two places are told so") {
   LedgerFixture f;
   const Ledger ledger;
@@ -221,6 +238,15 @@ TEST_CASE("Two sites that write in turn at two places are told so") {
   for (int i = 0; i < 3; ++i) Grow(blob), GrowThere(blob);
   CHECK_THAT(Joined(ledger.Advice()), ContainsSubstring("\"x\" went back and forth 2 times") &&
                                           ContainsSubstring("Grow (") && ContainsSubstring("GrowThere ("));
+}
+
+TEST_CASE("A site that only reads does not write in turn, though another one writes where it reads") {
+  LedgerFixture f;
+  const Ledger ledger;
+  Blob<float> there({100}, *f.device), here({100}, *f.device);
+  for (int i = 0; i < 3; ++i) Grow(there), Step(there), GrowThere(there);
+  for (int i = 0; i < 3; ++i) GrowThere(here), Look(here), Grow(here);
+  CHECK_THAT(Joined(ledger.Advice()), !ContainsSubstring("back and forth"));
 }
 
 TEST_CASE("Copies from bytes that were given are told to be pageable") {
