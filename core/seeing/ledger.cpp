@@ -108,12 +108,27 @@ void Ledger::Book::On(const UnreadRecord& unread) {
   ++EntryOf(*unread.copy, MemoryOf(*unread.copy->memory).label).unread;
 }
 
+/// Follows the copy, and says whether it takes the last one back. Of one by way of the host, both halves are
+/// one trip.
+bool Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept {
+  if (!copy.written) return false;
+  const Site &written = copy.written->site, &asked = copy.site;
+  const bool near = trip && trip->range.first == copy.range.first && trip->range.bytes == copy.range.bytes;
+  const bool goes_on = near && copy.from == trip->to && detail::Same(written, trip->written) &&
+                       detail::Same(asked, trip->asked);
+  const bool returns = near && copy.from == trip->to && copy.to == trip->from &&
+                       detail::Same(written, trip->asked) && detail::Same(asked, trip->written);
+  trip = {written, asked, goes_on ? trip->from : copy.from, copy.to, copy.range};
+  return returns && !goes_on;
+}
+
 void Ledger::Book::On(const CopyRecord& copy) {
   const std::lock_guard lock(mutex_);
-  const Memory& memory = MemoryOf(*copy.memory);
+  Memory& memory = MemoryOf(*copy.memory);
   LedgerEntry& entry = EntryOf(copy, memory.label);
   ++entry.count;
   entry.bytes += copy.range.bytes;
+  if (Returns(copy, memory.trip)) ++entry.returned;
   const bool lent = copy.source != nullptr && memory.lent.bytes != 0 &&
                     memory.lent.first == copy.range.first && memory.lent.bytes == copy.range.bytes;
   if (lent && SumOf(copy.source, copy.range.bytes) == memory.sum) ++entry.unwritten;
@@ -200,7 +215,7 @@ std::vector<LedgerEntry> Ledger::Book::Entries() const {
     if (fresh) return;
     LedgerEntry& sum = found->second;
     sum.count += entry.count, sum.bytes += entry.bytes, sum.unwritten += entry.unwritten;
-    sum.unread += entry.unread;
+    sum.returned += entry.returned, sum.unread += entry.unread;
     sum.in_time += entry.in_time, sum.waited_ns += entry.waited_ns;
   };
   {

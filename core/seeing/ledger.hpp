@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -44,16 +45,25 @@ class Ledger::Book : public Observer {
   struct Hash {
     std::size_t operator()(const Key& key) const noexcept;
   };
+  /// Of a copy: from the site that had written the bytes to the one that asked for them.
+  struct Trip {
+    Site written, asked;
+    const Device *from, *to;
+    ByteRange range;
+  };
   /// Of a live memory.
   struct Memory {
     std::size_t label = 0;
     std::string text;             ///< of the label, as it was last
     Clock::time_point written{};  ///< by a device, when the access was told
+    /// Of the last copy that a write was seen of.
+    std::optional<Trip> trip{};
     /// What the host had when it asked for bytes mutable, until they are copied.
     ByteRange lent{0, 0};
     std::uint64_t sum = 0;
   };
 
+  static bool Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept;
   LedgerEntry& EntryOf(const Key& key);
   LedgerEntry& EntryOf(const CopyRecord& copy, std::size_t label);
   Memory& MemoryOf(const SyncedMemory& memory);

@@ -19,7 +19,6 @@ std::string Quoted(const std::string& label) {
 }
 std::string Times(std::uint64_t count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
 std::string InMicroseconds(std::int64_t ns) { return std::to_string(ns / 1000) + " us"; }
-bool SameSite(const Site& a, const Site& b) { return NameOf(a) == NameOf(b); }
 
 std::string Written(const LedgerEntry& entry) {
   return entry.written ? NameOf(entry.written->site) + ' ' + AskedAs(entry.written->access) : "";
@@ -75,22 +74,13 @@ void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
                    " would have been in time " + Times(entry.in_time));
 }
 
-/// Two sites, each of which has the bytes brought to it since the other has written them.
-void AddPingPong(const LedgerEntry& there, const std::vector<LedgerEntry>& entries,
-                 std::vector<std::string>& advice) {
-  if (there.kind != LedgerKind::kCopy || !there.written || !there.asked || there.count < 2) return;
-  const auto returns = [&](const LedgerEntry& back) {
-    return back.kind == LedgerKind::kCopy && back.count >= 2 && back.label == there.label &&
-           back.from == there.to && back.to == there.from && back.written && back.asked &&
-           there.from < there.to && SameSite(back.written->site, *there.asked) &&
-           SameSite(*back.asked, there.written->site);
-  };
-  const auto back = std::find_if(entries.begin(), entries.end(), returns);
-  if (back == entries.end()) return;
-  advice.push_back(Quoted(there.label) + " went back and forth " + Times(std::min(there.count, back->count)) +
-                   ", " + BytesInWords(there.bytes + back->bytes) + ": " + NameOf(there.written->site) +
-                   " on " + there.from + " and " + NameOf(*there.asked) + " on " + there.to +
-                   " write it in turn; at one place they need no copy");
+/// Two sites, each of which has the bytes brought to it since the other has written them: said of one of
+/// the two directions.
+void AddPingPong(const LedgerEntry& entry, std::vector<std::string>& advice) {
+  if (entry.returned < 2 || entry.from > entry.to || !entry.written || !entry.asked) return;
+  advice.push_back(Quoted(entry.label) + " went back and forth " + Times(entry.returned) + ": " +
+                   NameOf(entry.written->site) + " on " + entry.from + " and " + NameOf(*entry.asked) +
+                   " on " + entry.to + " write it in turn; at one place they need no copy");
 }
 
 std::string Json(const std::string& text) {
@@ -116,7 +106,7 @@ std::string Json(const LedgerEntry& entry) {
     text += std::string(", \"") + name + R"(": )" + std::to_string(value);
   };
   add("count", entry.count), add("bytes", entry.bytes), add("unwritten", entry.unwritten),
-      add("unread", entry.unread), add("in_time", entry.in_time);
+      add("returned", entry.returned), add("unread", entry.unread), add("in_time", entry.in_time);
   add("waited_ns", static_cast<std::uint64_t>(entry.waited_ns));
   return text + (entry.prefetch ? ", \"prefetch\": true" : "") +
          (entry.pageable ? ", \"pageable\": true}" : "}");
@@ -145,7 +135,7 @@ std::vector<std::string> AdviceOn(const std::vector<LedgerEntry>& entries) {
   std::vector<std::string> advice;
   for (const LedgerEntry& entry : entries) {
     AddUnwritten(entry, advice);
-    AddPingPong(entry, entries, advice);
+    AddPingPong(entry, advice);
     AddPageable(entry, advice);
     AddUnread(entry, advice);
     AddWaits(entry, advice);

@@ -29,6 +29,8 @@ struct LedgerEntry {
   std::uint64_t bytes = 0;       ///< of all together
   std::uint64_t unwritten =
       0;  ///< of the copies, those whose bytes nobody had changed; counted by Ledger::Detail::kVerify
+  std::uint64_t returned =
+      0;  ///< of the copies, those that took the memory's last one back, between the same two sites
   std::uint64_t unread = 0;  ///< of the copies by a Prefetch, those that nobody used while they were current
   std::uint64_t in_time =
       0;  ///< of the waits, those that a Prefetch right after the write would have made needless

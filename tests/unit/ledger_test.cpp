@@ -7,30 +7,13 @@
 #include <sstream>
 #include <string>
 
-#include "ferry/ferry.hpp"
+#include "ledger_fixture.hpp"
 #include "tests/folder.hpp"
 
 namespace ferry::testing {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-
-struct LedgerFixture {
-  LedgerFixture() { sim::Reset({.seed = 1}); }
-  std::unique_ptr<Device> device = MakeDevice("sim:0");
-};
-
-void Norm(Blob<float>& blob) { blob.mutable_cpu_data(); }
-void Step(const Blob<float>& blob) { blob.gpu_data(); }
-void Look(const Blob<float>& blob) { blob.cpu_data(); }
-void Grow(Blob<float>& blob) { blob.mutable_cpu_data()[0] += 1; }
-void GrowThere(Blob<float>& blob) { Scale(Place(blob.device()), 2.0F, blob); }
-
-std::string Joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + '\n';
-  return text;
-}
 
 const LedgerEntry* Find(const std::vector<LedgerEntry>& entries, LedgerKind kind) {
   for (const LedgerEntry& entry : entries)
@@ -188,76 +171,6 @@ TEST_CASE("A ledger counts fills, allocations, evictions and waits") {
   CHECK(Find(entries, LedgerKind::kEviction)->to == "sim:0");
   REQUIRE(Find(entries, LedgerKind::kWait) != nullptr);
   CHECK(Find(entries, LedgerKind::kWait)->count == 1);
-}
-
-TEST_CASE("Who asks for bytes mutable and writes none is told so, where the ledger verifies") {
-  LedgerFixture f;
-  const Ledger ledger(Ledger::Detail::kVerify);
-  Blob<float> blob({100}, *f.device);
-  blob.set_name("weight7");
-  for (int i = 0; i < 3; ++i) Norm(blob), Step(blob);
-  CHECK_THAT(Joined(ledger.Advice()),
-             ContainsSubstring("\"weight7\" copied 3 times, 1.2 kB: Norm (ledger_test.cpp:") &&
-                 ContainsSubstring(") asked for it mutable, then Step (ledger_test.cpp:") &&
-                 ContainsSubstring(") read it on sim:0; read-only access would save all of them"));
-}
-
-TEST_CASE("Who writes gets no such advice, and nobody where the ledger does not verify") {
-  LedgerFixture f;
-  const Ledger verifies(Ledger::Detail::kVerify), does_not;
-  Blob<float> blob({100}, *f.device);
-  for (int i = 0; i < 3; ++i) Grow(blob), Step(blob);
-  CHECK(verifies.Advice().empty());
-  Blob<float> unwritten({100}, *f.device);
-  Norm(unwritten), Step(unwritten);
-  CHECK(does_not.Advice().empty());
-  CHECK(verifies.Advice().size() == 1);
-}
-
-TEST_CASE("What a device writes meanwhile is nothing that the host asked for and did not write") {
-  LedgerFixture f;
-  const Ledger ledger(Ledger::Detail::kVerify);
-  Blob<float> blob({100}, *f.device);
-  Norm(blob);
-  blob.mutable_gpu_data();
-  blob.cpu_data();
-  blob.data()->Release(Side::kGpu);
-  Step(blob);
-  std::uint64_t copies = 0, unwritten = 0;
-  for (const LedgerEntry& entry : ledger.Entries())
-    if (entry.kind == LedgerKind::kCopy) copies += entry.count, unwritten += entry.unwritten;
-  CHECK(copies == 3);
-  CHECK(unwritten == 1);  // that of Norm's
-}
-
-TEST_CASE("Two sites that write in turn at two places are told so") {
-  LedgerFixture f;
-  const Ledger ledger;
-  Blob<float> blob({100}, *f.device);
-  blob.set_name("x");
-  for (int i = 0; i < 3; ++i) Grow(blob), GrowThere(blob);
-  CHECK_THAT(Joined(ledger.Advice()), ContainsSubstring("\"x\" went back and forth 2 times") &&
-                                          ContainsSubstring("Grow (") && ContainsSubstring("GrowThere ("));
-}
-
-TEST_CASE("A site that only reads does not write in turn, though another one writes where it reads") {
-  LedgerFixture f;
-  const Ledger ledger;
-  Blob<float> there({100}, *f.device), here({100}, *f.device);
-  for (int i = 0; i < 3; ++i) Grow(there), Step(there), GrowThere(there);
-  for (int i = 0; i < 3; ++i) GrowThere(here), Look(here), Grow(here);
-  CHECK_THAT(Joined(ledger.Advice()), !ContainsSubstring("back and forth"));
-}
-
-TEST_CASE("Copies from bytes that were given are told to be pageable") {
-  LedgerFixture f;
-  const Ledger ledger;
-  std::vector<float> given(100);
-  Blob<float> blob({100}, *f.device);
-  blob.set_cpu_data(given.data());
-  Step(blob);
-  CHECK_THAT(Joined(ledger.Advice()),
-             ContainsSubstring("copied once, 400 B, from bytes that the program gave"));
 }
 
 TEST_CASE("A table has a line for each entry, and says how many it leaves out") {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ferry/ferry.hpp"
+
+namespace ferry::testing {
+
+struct LedgerFixture {
+  LedgerFixture() { sim::Reset({.seed = 1}); }
+  std::unique_ptr<Device> device = MakeDevice("sim:0");
+};
+
+inline void Norm(Blob<float>& blob) { blob.mutable_cpu_data(); }
+inline void Step(const Blob<float>& blob) { blob.gpu_data(); }
+inline void Look(const Blob<float>& blob) { blob.cpu_data(); }
+inline void Grow(Blob<float>& blob) { blob.mutable_cpu_data()[0] += 1; }
+inline void GrowThere(Blob<float>& blob) { Scale(Place(blob.device()), 2.0F, blob); }
+
+inline std::string Joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+}  // namespace ferry::testing
