@@ -107,7 +107,8 @@ void Blob<T>::Copy(const Blob& source, BlobPart part, WithReshape reshape, const
         (source.HasShape() ? "; they must be equal unless `reshape` is true" : "; a source needs a shape"));
   if (!source.HasShape()) return;
   const Array<T>& from = source.array(part);
-  if (fits) return array(part).memory_->Assign(this->part(part).range, *from.memory_, from.first_, on, site);
+  const Array<T>& to = array(part);
+  if (fits) return to.memory_->Assign({to.first_, bytes()}, *from.memory_, from.first_, on, site);
   Reshaping reshaping = Change(source.bytes());
   reshaping.Copy(part, *from.memory_, from.first_, on, site);
   Commit(source.shape_, reshaping);

@@ -44,16 +44,20 @@ void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t 
   const std::size_t size = CountOf(here);
   const ByteRange there{from, size};
   if (from > source.size_ || size > source.size_ - from) source.Checked(there, "Assign");
-  if (size == 0 || (&source == this && here.first == from)) return;
-  if (&source == this) RequireApart(here, there);
-  // Both on the host alone, where nobody waits and nothing changes.
-  const void* const sole = on == nullptr ? source.WholeInPlace(Access::kOverwrite, nullptr) : nullptr;
-  if (void* const ours = sole != nullptr ? WholeInPlace(Access::kOverwrite, nullptr) : nullptr) {
-    const CallRecord::Operand operands[] = {{&source, there, Access::kRead}, {this, to, Access::kOverwrite}};
-    ToldCall told(ToldCall::Kind::kCopy, nullptr, operands, site);
-    told.Start();
-    std::memcpy(static_cast<std::byte*>(ours) + here.first, static_cast<const std::byte*>(sole) + from, size);
-    return;
+  if (size == 0) return;
+  if (&source == this) {
+    if (here.first == from) return;
+    RequireApart(here, there);
+  }
+  if (on == nullptr && !detail::Watched()) {
+    // Both on the host alone, where nobody waits, nothing changes and nobody is told.
+    const void* const sole = source.WholeInPlace(Access::kOverwrite, nullptr);
+    void* const ours = sole != nullptr ? WholeInPlace(Access::kOverwrite, nullptr) : nullptr;
+    if (ours != nullptr) {
+      std::memcpy(static_cast<std::byte*>(ours) + here.first, static_cast<const std::byte*>(sole) + from,
+                  size);
+      return;
+    }
   }
   {
     const std::lock_guard lock(mutex_);
@@ -117,6 +121,7 @@ void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, 
   const void* const bytes = on_gpu ? source.gpu_data(wanted, stream, site) : source.cpu_data(wanted, site);
   Arrival target(*this, to, Access::kOverwrite, queue, site);
   target.empty = false;
+  target.in_place = InPlace(Access::kOverwrite, queue, to) != nullptr;
   Call::Perform({&target, 1}, [&] {
     told.Start();
     if (on_gpu) return CopyOver(target, bytes, size);

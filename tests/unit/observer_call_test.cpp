@@ -35,6 +35,9 @@ struct Calling : Observer {
   }
   void OnFailure(const CallRecord&) override { order += "failure "; }
   void On(const CopyRecord&) override { order += "copy "; }
+  void On(const AccessRecord& access) override {
+    if (access.action == Action::kNone && access.before == access.after) order += "needless access ";
+  }
   void OnFailure(const CopyRecord& copy) override {
     order += "failure of a copy ";
     failed = copy.range.bytes;

@@ -50,8 +50,8 @@ MUTATIONS = [
     ("core/memory/told_call.hpp", "if (state_ == State::kWatched) [[unlikely]]", "if (false)", "no call is told"),
     ("core/memory/observers.hpp", "    TellFailure(copy);\n", "", "a copy that failed never ends"),
     (RECORDS, "                          .first = buffer.ptr,\n", "                          .first = nullptr,\n", "a block has no address"),
-    ("core/memory/assign.cpp", "    ToldCall told(ToldCall::Kind::kCopy, nullptr, operands, site);\n    told.Start();\n", "",
-     "a copy of bytes in place is not told"),
+    ("core/memory/assign.cpp", "on == nullptr && !detail::Watched()", "on == nullptr", "a copy of bytes in place is not told"),
+    ("core/memory/assign.cpp", "  target.in_place = InPlace(Access::kOverwrite, queue, to) != nullptr;\n", "", "a copy of bytes in place is told as an access"),
     ("core/memory/assign.cpp", "  ToldCall told(ToldCall::Kind::kCopy, queue, operands, site);\n",
      "  ToldCall told(ToldCall::Kind::kCopy, nullptr, operands, site);\n", "a copy within a device is the host's"),
 ]
