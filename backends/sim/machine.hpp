@@ -194,6 +194,9 @@ inline std::uintptr_t Number(const void* handle) { return reinterpret_cast<std::
 
 /// Whether the calling thread is inside a kernel.
 bool InKernel() noexcept;
+/// What says that the kernel that the calling thread is inside may not do this; null where nothing does. May
+/// be called in a signal's handler.
+const detail::KernelGuard::Note* ForbiddenBy(const void* address, detail::FaultAccess access) noexcept;
 /// The calling thread's current device; the first one, where there is none of that number any more.
 int CurrentDevice() noexcept;
 void SetCurrentDevice(int index) noexcept;

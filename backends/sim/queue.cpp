@@ -10,13 +10,19 @@
 namespace ferry::sim {
 namespace {
 
-thread_local bool in_kernel = false;
+thread_local const Op* kernel = nullptr;  ///< that the thread is inside
 /// Destroyed streams whose work may be left undone: a program may make and drop streams for ever.
 constexpr std::size_t kMostUnfinished = 64;
 
 }  // namespace
 
-bool InKernel() noexcept { return in_kernel; }
+bool InKernel() noexcept { return kernel != nullptr; }
+const detail::KernelGuard::Note* ForbiddenBy(const void* address, detail::FaultAccess access) noexcept {
+  if (kernel == nullptr) return nullptr;
+  for (const auto& guard : kernel->guards)
+    if (guard->Forbids(address, access)) return guard.get();
+  return nullptr;
+}
 
 /// SplitMix64 (Steele, Lea, Flood 2014): a new machine must cost nothing.
 std::uint64_t Machine::Random() {
@@ -267,12 +273,15 @@ void Machine::RunKernel(const Op& op, int device, Lock& lock) {
   for (const bool writes : {false, true})  // a block may be touched in both ways
     for (const Use& use : op.uses)
       if (use.writes == writes) in_reach = Memory::Open(*use.block, writes) && in_reach;
+  for (const auto& guard : op.guards)
+    for (const auto& [begin, bytes, allowed] : guard->limits())
+      in_reach = detail::Pages::Open(begin, bytes, allowed) && in_reach;
   Release();
   running_ = true;
   lock.unlock();
   std::string thrown;
   bool failed = true;
-  in_kernel = true;
+  kernel = &op;
   try {
     if (!in_reach) throw std::runtime_error("its memory needs more mappings than vm.max_map_count allows");
     op.body();
@@ -282,7 +291,7 @@ void Machine::RunKernel(const Op& op, int device, Lock& lock) {
   } catch (...) {
     thrown = "not a std::exception";
   }
-  in_kernel = false;
+  kernel = nullptr;
   lock.lock();
   running_ = false;
   for (const Use& use : op.uses) Memory::Close(*use.block);

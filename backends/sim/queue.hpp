@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/detail/kernel_guard.hpp"
 #include "ferry/sim.hpp"
 #include "memory.hpp"
 #include "race.hpp"
@@ -38,6 +39,7 @@ struct Op {
   std::function<void()> body{};
   std::vector<Use> uses{};
   std::optional<Position> wait{};
+  std::vector<std::shared_ptr<const detail::KernelGuard::Note>> guards{};  ///< of a kernel's memories
 
   const Position* Awaited() const { return !wait || wait->Reached() ? nullptr : &*wait; }
   bool Runnable() const { return Awaited() == nullptr; }

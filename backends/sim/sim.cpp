@@ -53,6 +53,10 @@ void Reset(const Options& options) {
 }
 
 void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std::function<void()> code) {
+  std::vector<std::shared_ptr<const detail::KernelGuard::Note>>
+      guards;  // before the lock: memories' come first
+  for (const Touch& touch : touches)
+    if (auto guard = detail::KernelGuard::Of(touch.ptr)) guards.push_back(std::move(guard));
   Throw("Launch", Enter("Launch", Faults::kLaunch, [&](const Call& call, Lock& lock) {
           Machine& m = Machine::The();
           const auto queue = m.Get(call, static_cast<std::uintptr_t>(on), device);
@@ -62,6 +66,7 @@ void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std
           for (const Touch& touch : touches)
             if (const Error error = m.LocateTouch(call, touch, device, op.uses)) return error;
           if (queue->capturing) return ++m.report.captured, SimRuntime::kSuccess;
+          op.guards = std::move(guards);
           op.body = std::move(code);  // not before: what goes here goes under the lock
           m.Push(queue, std::move(op));
           m.RunEarly(Machine::Early::kAll, lock);

@@ -57,15 +57,22 @@ class StrayAccesses final : public detail::FaultReporter {
     const Machine* const machine = machine_;
     return machine != nullptr && machine->memory.Owns(address);
   }
-  bool Report(const void* address, detail::FaultAccess /*access*/) noexcept override {
+  bool Report(const void* address, detail::FaultAccess access) noexcept override {
     Machine& machine = *machine_;
     FaultLine line;
+    if (const auto* const guard = ForbiddenBy(address, access)) {
+      line << "[ferry] [error] FERRY_GUARD: a kernel ";
+      guard->Describe(line, address, access);
+      line << "\n";
+      return line.Write(), false;
+    }
     (line << "[ferry] [error] sim: " << (InKernel() ? "a kernel" : "host code") << " touched 0x")
         .Number(reinterpret_cast<std::uintptr_t>(address), 16);
     line << ": ";
     if (detail::TryLockInHandler(machine.mutex)) {
       Describe(line, machine.memory, static_cast<const std::byte*>(address));
       machine.mutex.unlock();
+      if (!InKernel()) detail::KernelGuard::NameForHost(line, address);
     } else {
       line << "memory of the simulated GPU; whose cannot be told while the simulator is at work.";
     }

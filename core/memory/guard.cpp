@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "core/memory/guard_levels.hpp"
 #include "core/memory/guard_table.hpp"
 #include "core/watched.hpp"
 #include "ferry/log.hpp"
@@ -31,43 +32,6 @@ PointerGuard SetPointerGuard(PointerGuard guard) {
 }
 
 namespace detail {
-
-/// How far the host may reach what is in a range: no further than `most`, and everywhere as far as `least`.
-class HostGuard::Levels {
- public:
-  using Access = Pages::Access;
-
-  Levels(const SyncedMemory& memory, Bytes bytes) noexcept {
-    bytes.last = std::min(bytes.last, memory.size_);
-    if (memory.SharersOf(kHost) != Only(kHost))
-      Note(Access::kReadWrite, Access::kReadWrite);  // to another device they are its own
-    else if (bytes.first >= bytes.last)
-      Note(Access::kNone, Access::kNone);
-    else
-      memory.holders_.Each(bytes,
-                           [&](Bytes run, Spaces holders) { return Note(memory, run, holders), true; });
-  }
-  Access least() const noexcept { return least_; }
-  Access most() const noexcept { return most_; }
-
- private:
-  void Note(const SyncedMemory& memory, Bytes run, Spaces holders) noexcept {
-    if ((holders & Only(kHost)) == 0) return Note(Access::kNone, Access::kNone);
-    const UseList& uses = memory.cpu_.uses;
-    const bool alone = holders == Only(kHost);
-    if (alone && uses.AnyQuiet(run, ferry::Access::kReadWrite))
-      return Note(uses.Quiet(run, ferry::Access::kReadWrite) ? Access::kReadWrite : Access::kNone,
-                  Access::kReadWrite);
-    Note(uses.Quiet(run, ferry::Access::kRead) ? Access::kRead : Access::kNone,
-         uses.AnyQuiet(run, ferry::Access::kRead) ? Access::kRead : Access::kNone);
-  }
-  void Note(Access least, Access most) noexcept {
-    least_ = std::min(least_, least);
-    most_ = std::max(most_, most);
-  }
-
-  Access least_ = Access::kReadWrite, most_ = Access::kNone;
-};
 
 bool HostGuard::On() noexcept { return guards.load(std::memory_order_relaxed); }
 
@@ -176,7 +140,7 @@ void HostGuard::Table::Refresh(const SyncedMemory& memory, Bytes bytes) noexcept
   Block& block = blocks_.find(static_cast<std::byte*>(memory.cpu_.ptr))->second;
   const auto refresh = [&](const auto& again, std::size_t from, std::size_t to) -> void {
     if (from >= to) return;
-    const Levels levels(memory, {from * page, to * page});
+    const GuardLevels levels(memory, kHost, {from * page, to * page});
     if (levels.least() == levels.most() || to - from == 1) return Apply(block, from, to, levels.most());
     again(again, from, from + (to - from) / 2);
     again(again, from + (to - from) / 2, to);

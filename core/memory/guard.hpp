@@ -29,7 +29,6 @@ class HostGuard {
  private:
   static void RefreshPages(const SyncedMemory& memory, Bytes bytes) noexcept;
   class Table;
-  class Levels;
 };
 
 }  // namespace ferry::detail

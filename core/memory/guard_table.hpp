@@ -53,8 +53,6 @@ class HostGuard::Table final : public FaultReporter {
   void ForgetOldest() noexcept;
 
   static void Describe(FaultLine& line, const Block& block, const std::byte* at, FaultAccess access) noexcept;
-  static void DescribeState(FaultLine& line, const Block& block, std::size_t byte,
-                            FaultAccess access) noexcept;
 
   static constexpr std::size_t kReserved = std::size_t{64} << 30;
   static constexpr std::size_t kMost = 8192;  ///< live blocks: each needs two of the system's mappings

@@ -11,6 +11,7 @@
 #include "core/memory/guard.hpp"
 #include "core/memory/records.hpp"
 #include "core/memory/writers.hpp"
+#include "ferry/detail/kernel_guard.hpp"
 #include "ferry/error.hpp"
 #include "ferry/log.hpp"
 
@@ -54,8 +55,9 @@ SyncedMemory::~SyncedMemory() {
     GiveBack(cpu_);
     GiveBack(gpu_);
     for (const auto& other : others_) GiveBack(*other);
-  } else if (cpu_.guarded) {
-    detail::HostGuard::Lose(*this, cpu_.ptr);
+  } else {
+    if (cpu_.guarded) detail::HostGuard::Lose(*this, cpu_.ptr);
+    AnyBuffer([](const Buffer& buffer) { return detail::KernelGuard::End(buffer.ptr), false; });
   }
   if (detail::Watched()) detail::Records::TellLife(*this, false, std::nullopt);
   AnyBuffer([](Buffer& buffer) { return buffer.live.reset(), false; });  // they name the label
@@ -241,6 +243,7 @@ void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream& on) 
   buffer.guarded = buffer.ptr != nullptr;
   if (!buffer.guarded) buffer.ptr = buffer.device->Allocate(buffer.kind, capacity_, on.handle());
   buffer.live = std::move(live);
+  detail::KernelGuard::Begin(*this, buffer);
   if (detail::Watched()) detail::Records::TellBlock(*this, buffer, true, &arrival.site);
   if (!ordered) return;
   const auto made = buffer.uses.Note({}, Access::kOverwrite, on, dying);
@@ -254,6 +257,7 @@ void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream& on) 
 /// Device memory goes back in a stream's order; memory that the host may touch next, when nothing uses it.
 void SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted) noexcept {
   if (buffer.ptr == nullptr) return assert(buffer.uses.empty());
+  detail::KernelGuard::End(buffer.ptr);
   if (buffer.live != nullptr && detail::Watched()) detail::Records::TellBlock(*this, buffer, false, evicted);
   auto last = buffer.adopted() ? std::nullopt : buffer.uses.Last();
   if (!last || &last->device() != buffer.device) last = Stream::Main(*buffer.device);

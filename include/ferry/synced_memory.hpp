@@ -212,8 +212,11 @@ class SyncedMemory : private detail::ReadyWords {
  private:
   friend struct detail::Arrival;
   friend class detail::Call;
+  friend class detail::GuardLevels;
+  friend class detail::GuardWords;
   friend class detail::HostGuard;
   friend class detail::InPlace;
+  friend class detail::KernelGuard;
   friend class detail::Records;
   friend class detail::Reshaping;
   using Buffer = detail::Buffer;

@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TESTS = [("unit_ranges", 1), ("unit_memory", 1), ("unit_gpu", 1), ("property_parts_exhaustive", 0.01), ("property_traces", 0.05),
          ("property_parts", 0.05), ("property_walk", 0.1), ("property_fault", 0.1), ("property_host_memory", 0.1),
          ("property_operands", 0.05), ("property_thread", 0.2), ("property_exhaustive", 0.005), ("property_pool", 1), ("unit_device", 1),
-         ("unit_sim", 1), ("unit_stray_access", 1), ("unit_pointer_guard", 1), ("unit_kernels", 1), ("unit_seeing", 1), ("property_walk", 4), ("property_exhaustive", 0.2),
+         ("unit_sim", 1), ("unit_stray_access", 1), ("unit_pointer_guard", 1), ("unit_kernel_guard", 1), ("unit_kernels", 1), ("unit_seeing", 1), ("property_walk", 4), ("property_exhaustive", 0.2),
          ("race_property_thread", 0.2)]
 # For observers and what they are told by.
 SEEING_TESTS = [("unit_seeing", 1), ("unit_memory", 1)]

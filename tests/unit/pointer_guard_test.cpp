@@ -94,6 +94,11 @@ TEST_CASE("bytes on their way to the host, unasked for, gone or beyond the end a
                   "byte 4096 of \"w\", which has 8192: nobody has asked for it yet. Call cpu_data for a "
                   "pointer.\n");
   CHECK(Report([](Guarded& g) {
+          const void* const old = g.memory.mutable_cpu_data();
+          g.memory.Resize(kPage);
+          Touch(old, kPage);
+        }) == words + "byte 4096 of \"w\", which has 8192: only 4096 of them are in use.\n");
+  CHECK(Report([](Guarded& g) {
           const void* const old = g.memory.cpu_data();
           g.memory.gpu_data();
           g.memory.Release(Side::kCpu);

@@ -2,20 +2,26 @@
 """Host pointers that were kept too long."""
 
 GUARD = "core/memory/guard.cpp"
+KERNELS = "core/memory/kernel_guard.cpp"
+LEVELS = "core/memory/guard_levels.hpp"
+QUEUE = "backends/sim/queue.cpp"
+WORDS = "core/memory/guard_words.cpp"
 REPORT = "core/memory/guard_report.cpp"
 FAULT = "core/device/fault.cpp"
 ARRIVE = "core/memory/arrival.cpp"
 MEMORY = "core/memory/synced_memory.cpp"
 
 MUTATIONS = [
-    (GUARD, "if ((holders & Only(kHost)) == 0) return", "if (false) return", "stale bytes are within reach"),
-    (GUARD, "const bool alone = holders == Only(kHost);", "const bool alone = true;", "bytes that a device has, too, may be written"),
-    (GUARD, "Note(uses.Quiet(run, ferry::Access::kRead) ? Access::kRead : Access::kNone,", "Note(Access::kRead,",
+    (LEVELS, "if ((holders & Only(space_)) == 0) return", "if (false) return", "stale bytes are within reach"),
+    (LEVELS, "const bool alone = holders == Only(space_);", "const bool alone = true;", "bytes that another space has, too, may be written"),
+    (LEVELS, "alone ? Access::kReadWrite : Access::kRead);", "Access::kReadWrite);", "a kernel may write what the host has, too"),
+    (LEVELS, "if (bytes.last >= memory.size_ + Pages::page()) least_ = Access::kNone;", "", "pages that are not in use may be touched"),
+    (LEVELS, "Note(uses.Quiet(run, ferry::Access::kRead) ? Access::kRead : Access::kNone,", "Note(Access::kRead,",
      "what is on its way in one part is within reach in the next"),
-    (GUARD, "uses.AnyQuiet(run, ferry::Access::kRead) ? Access::kRead : Access::kNone);", "Access::kRead);",
+    (LEVELS, "uses.AnyQuiet(run, ferry::Access::kRead) ? Access::kRead : Access::kNone);", "Access::kRead);",
      "bytes on their way to the host are within reach"),
-    (GUARD, "if (memory.SharersOf(kHost) != Only(kHost))", "if (false)", "a unified device cannot use the host's bytes"),
-    (GUARD, "bytes.last = std::min(bytes.last, memory.size_);", "", "what lies behind the bytes in use is within reach"),
+    (LEVELS, "const bool shared = memory.SharersOf(space) != Only(space);", "const bool shared = false;", "a unified device cannot use the host's bytes"),
+    (LEVELS, "shared || bytes.first >= memory.size_", "shared", "what lies behind the bytes in use is within reach"),
     (GUARD, "  Apply(block, 0, block.pages.size(), Access::kNone);\n", "", "bytes that were given back are within reach"),
     (GUARD, "if (open_ || live_ == kMost) return nullptr;", "if (open_) return nullptr;",
      "guarded blocks use up the system's mappings"),
@@ -34,5 +40,21 @@ MUTATIONS = [
      "a copy reads pageable bytes before they are written"),
     (ARRIVE, "  if (unified) detail::HostGuard::Refresh(*this, {});\n", "",
      "a unified device finds the host's bytes out of reach"),
-    (MEMORY, "    detail::HostGuard::Lose(*this, cpu_.ptr);\n", "", "a report asks a memory that is gone"),
+    (MEMORY, "    if (cpu_.guarded) detail::HostGuard::Lose(*this, cpu_.ptr);\n", "", "a report asks a memory that is gone"),
+
+    # Kernels of the simulated GPU.
+    (KERNELS, "begin_ <= at && at < begin_ + bytes_ &&", "", "a byte behind a block is one of the block's"),
+    (KERNELS, "|| access != FaultAccess::kRead);", ");", "a write that the guard forbids is called the launch's fault"),
+    (KERNELS, "if (!HostGuard::On() || buffer.kind", "if (buffer.kind", "who is not guarded pays for the guard"),
+    (KERNELS, "  table.blocks.erase(static_cast<const std::byte*>(ptr));\n", "", "a kernel asks a memory that is gone"),
+    (KERNELS, "while (&memory.BufferOf(space) != block.buffer) ++space;", "", "of two devices the first one counts"),
+    (KERNELS, "levels.least() != levels.most() && to - from > 1", "false", "the page that may do most speaks for all"),
+    (KERNELS, "const Bytes bytes{from * page - std::min(from * page, before), to * page - before};",
+     "const Bytes bytes{from * page, to * page};", "blocks begin with a page"),
+    (KERNELS, "  if (memory.size_ < block.bytes)\n", "  if (false)\n", "nothing is said of bytes that are not in use"),
+    (QUEUE, "      in_reach = detail::Pages::Open(begin, bytes, allowed) && in_reach;\n", "      (void)allowed;\n", "a kernel may touch all"),
+    ("backends/sim/sim.cpp", "          op.guards = std::move(guards);\n", "", "a queued kernel is not guarded"),
+    ("backends/sim/stray_access.cpp", "      if (!InKernel()) detail::KernelGuard::NameForHost(line, address);\n", "",
+     "the host is not told whose device memory it touched"),
+    (WORDS, "  if (byte >= memory.size_) {", "  if (false) {", "bytes that are not in use are said to be nobody's"),
 ]
