@@ -54,7 +54,7 @@ void OfLedger(benchmark::State& state) {
   Pairs pairs;
   const auto run = [&] { pairs(); };
   std::vector<double> with, without;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     without.push_back(bench::Seconds(kCalls, run));
     const ferry::Ledger ledger;
     with.push_back(bench::Seconds(kCalls, run));

@@ -140,7 +140,7 @@ void HostGuard::Table::Refresh(const SyncedMemory& memory, Bytes bytes) noexcept
   Block& block = blocks_.find(static_cast<std::byte*>(memory.cpu_.ptr))->second;
   const auto refresh = [&](const auto& again, std::size_t from, std::size_t to) -> void {
     if (from >= to) return;
-    const GuardLevels levels(memory, kHost, {from * page, to * page});
+    const HostGuard::Levels levels(memory, kHost, {from * page, to * page});
     if (levels.least() == levels.most() || to - from == 1) return Apply(block, from, to, levels.most());
     again(again, from, from + (to - from) / 2);
     again(again, from + (to - from) / 2, to);

@@ -12,6 +12,10 @@ namespace ferry::detail {
 /// still holds. Decision 0054 says why so. Thread-safe; a memory's lock comes before the guard's.
 class HostGuard {
  public:
+  // These two are KernelGuard's, too.
+  class Levels;
+  class Words;
+
   static bool On() noexcept;
   /// Host bytes for a memory, out of reach; null where it can't be guarded. They read as zeros.
   static void* Make(const SyncedMemory& owner, std::size_t bytes) noexcept;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/memory/arrival.hpp"
+#include "core/memory/guard.hpp"
 #include "ferry/detail/pages.hpp"
 
 namespace ferry::detail {
@@ -11,11 +11,11 @@ namespace ferry::detail {
 /// How far a space may reach what is in a range of a locked memory: nowhere further than `most`, and
 /// everywhere as far as `least`. On the host that depends on who still uses the bytes, too; kernels are in
 /// the order of their streams.
-class GuardLevels {
+class HostGuard::Levels {
  public:
   using Access = Pages::Access;
 
-  GuardLevels(const SyncedMemory& memory, unsigned space, Bytes bytes) noexcept : space_(space) {
+  Levels(const SyncedMemory& memory, unsigned space, Bytes bytes) noexcept : space_(space) {
     const bool shared = memory.SharersOf(space) != Only(space);  // to the other one they are its own
     if (shared || bytes.first >= memory.size_) {
       Note(shared ? Access::kReadWrite : Access::kNone);

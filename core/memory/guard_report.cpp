@@ -16,7 +16,7 @@ bool HostGuard::Table::Block::Allows(const void* address, FaultAccess access) co
 bool HostGuard::Table::Report(const void* address, FaultAccess access) noexcept {
   const auto* const at = static_cast<const std::byte*>(address);
   FaultLine line;
-  line << "[ferry] [error] FERRY_GUARD: host code " << GuardWords::Verb(access) << " ";
+  line << "[ferry] [error] FERRY_GUARD: host code " << HostGuard::Words::Verb(access) << " ";
   if (!TryLockInHandler(mutex_)) {
     line << "guarded host memory; whose cannot be told while the guard is at work.\n";
     return line.Write(), false;
@@ -36,14 +36,14 @@ bool HostGuard::Table::Report(const void* address, FaultAccess access) noexcept 
 void HostGuard::Table::Describe(FaultLine& line, const Block& block, const std::byte* at,
                                 FaultAccess access) noexcept {
   const auto byte = static_cast<std::size_t>(at - block.begin);
-  GuardWords::NameByte(line, at - block.begin, block.owner != nullptr ? block.owner->label() : block.label,
-                       block.bytes);
+  HostGuard::Words::NameByte(line, at - block.begin,
+                             block.owner != nullptr ? block.owner->label() : block.label, block.bytes);
   if (block.owner == nullptr)
     line << "the memory has ended, or released its host bytes.";
   else if (byte >= block.bytes)
     line << "nothing is there.";
   else if (TryLockInHandler(block.owner->mutex_)) {
-    GuardWords::Of(*block.owner, kHost, byte).Describe(line, Side::kCpu, access);
+    HostGuard::Words::Of(*block.owner, kHost, byte).Describe(line, Side::kCpu, access);
     block.owner->mutex_.unlock();
   } else {
     line << "what happened to it cannot be told while a call is under way.";

@@ -18,9 +18,9 @@ void NameSite(FaultLine& line, const Site& site) noexcept {
 
 }  // namespace
 
-GuardWords GuardWords::Of(const SyncedMemory& memory, unsigned space, std::size_t byte) noexcept {
+HostGuard::Words HostGuard::Words::Of(const SyncedMemory& memory, unsigned space, std::size_t byte) noexcept {
   const Bytes here{byte, byte + 1};
-  GuardWords words;
+  Words words;
   words.in_use_ = memory.size_;
   Spaces holders = 0;
   memory.holders_.Each(here, [&](Bytes, Spaces of) { return holders = of, true; });
@@ -46,26 +46,26 @@ GuardWords GuardWords::Of(const SyncedMemory& memory, unsigned space, std::size_
   return words;
 }
 
-void GuardWords::NameHolder(FaultLine& line) const noexcept {
+void HostGuard::Words::NameHolder(FaultLine& line) const noexcept {
   if (backend_[0] == '\0')
     line << "the host";
   else
     (line << backend_.data() << ":").Number(index_);
 }
 
-const char* GuardWords::Verb(FaultAccess access) noexcept {
+const char* HostGuard::Words::Verb(FaultAccess access) noexcept {
   return access == FaultAccess::kWrite ? "wrote" : access == FaultAccess::kRead ? "read" : "touched";
 }
 
-const char* GuardWords::RightAccess(Side side, FaultAccess access) noexcept {
+const char* HostGuard::Words::RightAccess(Side side, FaultAccess access) noexcept {
   const bool host = side == Side::kCpu;
   if (access == FaultAccess::kWrite) return host ? "mutable_cpu_data" : "mutable_gpu_data";
   if (access == FaultAccess::kRead) return host ? "cpu_data" : "gpu_data";
   return host ? "cpu_data, or mutable_cpu_data to write," : "gpu_data, or mutable_gpu_data to write,";
 }
 
-void GuardWords::NameByte(FaultLine& line, std::ptrdiff_t byte, std::string_view label,
-                          std::size_t bytes) noexcept {
+void HostGuard::Words::NameByte(FaultLine& line, std::ptrdiff_t byte, std::string_view label,
+                                std::size_t bytes) noexcept {
   const auto behind = byte - static_cast<std::ptrdiff_t>(bytes);
   if (behind < 0)
     (line << "byte ").Number(byte) << " of ";
@@ -78,7 +78,7 @@ void GuardWords::NameByte(FaultLine& line, std::ptrdiff_t byte, std::string_view
   (line << ", which has ").Number(bytes) << ": ";
 }
 
-void GuardWords::Describe(FaultLine& line, Side side, FaultAccess access) const noexcept {
+void HostGuard::Words::Describe(FaultLine& line, Side side, FaultAccess access) const noexcept {
   const char* const right = RightAccess(side, access);
   const char* const to_write = RightAccess(side, FaultAccess::kWrite);
   switch (why_) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/memory/guard.hpp"
 #include "ferry/coherence.hpp"
 #include "ferry/detail/fault.hpp"
 #include "ferry/observer.hpp"
@@ -15,10 +16,10 @@ namespace ferry::detail {
 
 /// Why a guard forbids to touch a byte in a space, and what it says of that. All but Of may be called in a
 /// signal's handler.
-class GuardWords {
+class HostGuard::Words {
  public:
   /// Of a byte of a locked memory, whose pages do not allow all.
-  static GuardWords Of(const SyncedMemory& memory, unsigned space, std::size_t byte) noexcept;
+  static Words Of(const SyncedMemory& memory, unsigned space, std::size_t byte) noexcept;
   void Describe(FaultLine& line, Side side, FaultAccess access) const noexcept;
 
   static const char* Verb(FaultAccess access) noexcept;  ///< "wrote", "read" or "touched"

@@ -21,7 +21,7 @@ std::atomic<std::size_t> KernelGuard::blocks_{0};
 /// Bytes of the block that are alike, and may not all be touched.
 struct KernelGuard::Note::Run {
   std::size_t first, last;
-  GuardWords words;
+  HostGuard::Words words;
 };
 
 /// The guarded blocks. Never destroyed: global memories give back theirs at exit.
@@ -62,8 +62,8 @@ bool KernelGuard::Note::Forbids(const void* address, FaultAccess access) const n
 void KernelGuard::Note::Describe(FaultLine& line, const void* address, FaultAccess access) const noexcept {
   const auto byte = static_cast<const std::byte*>(address) - begin_;
   const auto at = static_cast<std::size_t>(byte);
-  line << GuardWords::Verb(access) << " ";
-  GuardWords::NameByte(line, byte, label_, bytes_);
+  line << HostGuard::Words::Verb(access) << " ";
+  HostGuard::Words::NameByte(line, byte, label_, bytes_);
   const auto run = std::find_if(runs_.begin(), runs_.end(),
                                 [&](const Run& one) { return one.first <= at && at < one.last; });
   if (run != runs_.end()) run->words.Describe(line, Side::kGpu, access);
@@ -75,9 +75,9 @@ void KernelGuard::NameForHost(FaultLine& line, const void* address) noexcept {
   if (!TryLockInHandler(table.mutex)) return;
   if (const auto block = table.Find(address); block != table.blocks.end()) {
     line << " It is ";
-    GuardWords::NameByte(line, static_cast<const std::byte*>(address) - block->first,
-                         block->second.owner->label(), block->second.bytes);
-    line << "call " << GuardWords::RightAccess(Side::kCpu, FaultAccess::kUnknown) << " for the host.";
+    HostGuard::Words::NameByte(line, static_cast<const std::byte*>(address) - block->first,
+                               block->second.owner->label(), block->second.bytes);
+    line << "call " << HostGuard::Words::RightAccess(Side::kCpu, FaultAccess::kUnknown) << " for the host.";
   }
   table.mutex.unlock();
 }
@@ -105,7 +105,7 @@ void KernelGuard::Forget(const void* ptr) noexcept {
 std::shared_ptr<const KernelGuard::Note> KernelGuard::Look(const void* ptr) {
   Table& table = Table::instance();
   for (;; std::this_thread::yield()) {
-    std::unique_lock lock(table.mutex);
+    const std::lock_guard lock(table.mutex);
     const auto block = table.Find(ptr);
     if (block == table.blocks.end()) return nullptr;
     const std::unique_lock memory(block->second.owner->mutex_, std::try_to_lock);
@@ -124,7 +124,7 @@ std::shared_ptr<const KernelGuard::Note> KernelGuard::Table::NoteOf(const std::b
   const auto note = std::make_shared<Note>();
   const auto look = [&](const auto& again, std::size_t from, std::size_t to) -> void {
     const Bytes bytes{from * page - std::min(from * page, before), to * page - before};
-    const GuardLevels levels(memory, space, bytes);
+    const HostGuard::Levels levels(memory, space, bytes);
     if (levels.least() != levels.most() && to - from > 1) {
       again(again, from, from + (to - from) / 2);
       again(again, from + (to - from) / 2, to);
@@ -139,11 +139,11 @@ std::shared_ptr<const KernelGuard::Note> KernelGuard::Table::NoteOf(const std::b
   note->begin_ = begin;
   note->bytes_ = block.bytes;
   memory.holders_.Each({0, memory.size_}, [&](Bytes run, Spaces) {
-    note->runs_.push_back({run.first, run.last, GuardWords::Of(memory, space, run.first)});
+    note->runs_.push_back({run.first, run.last, HostGuard::Words::Of(memory, space, run.first)});
     return true;
   });
   if (memory.size_ < block.bytes)
-    note->runs_.push_back({memory.size_, block.bytes, GuardWords::Of(memory, space, memory.size_)});
+    note->runs_.push_back({memory.size_, block.bytes, HostGuard::Words::Of(memory, space, memory.size_)});
   return note;
 }
 

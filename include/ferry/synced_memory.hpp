@@ -212,8 +212,6 @@ class SyncedMemory : private detail::ReadyWords {
  private:
   friend struct detail::Arrival;
   friend class detail::Call;
-  friend class detail::GuardLevels;
-  friend class detail::GuardWords;
   friend class detail::HostGuard;
   friend class detail::InPlace;
   friend class detail::KernelGuard;
@@ -242,8 +240,7 @@ class SyncedMemory : private detail::ReadyWords {
   /// null for the host.
   void* InPlace(Access access, const Stream* on, detail::Bytes bytes) const noexcept;
   void* WholeInPlace(Access access, const Stream* on) const noexcept;
-  /// One access; `on` is null for the host.
-  /// Of the whole; the site in registers, since in memory it would be written where bytes are in place, too.
+  /// One access. The site in registers, since in memory it would be written where bytes are in place, too.
   void* Reach(const Stream* on, Access access, const char* file, const char* function, int line) const;
   void* Reach(const Stream* on, Access access, ByteRange range, const Site& site) const;
 

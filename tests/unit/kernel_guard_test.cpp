@@ -105,6 +105,18 @@ TEST_CASE("a kernel that touches bytes that are not in use, or that nobody asked
              EndsWith("nobody has asked for it yet. Call mutable_gpu_data for a pointer.\n"));
 }
 
+TEST_CASE("what is in front of a block is no byte of the memory") {
+  CHECK_THAT(
+      Report([](Kernels& k) {
+        SyncedMemory small(100, k.device, "small");
+        const void* const ptr = small.gpu_data(k.stream);
+        small.mutable_cpu_data();
+        sim::Launch(k.stream, {static_cast<const std::byte*>(ptr)}, [=] { testing::Touch(ptr, -1); });
+        sim::Drain();
+      }),
+      ContainsSubstring("sim: a kernel touched 0x") && ContainsSubstring(": 1 byte in front of 100 bytes"));
+}
+
 TEST_CASE("another device that has the bytes is named") {
   const Ended ended = InChild([] {
     SetPointerGuard(PointerGuard::kOn);
@@ -113,11 +125,15 @@ TEST_CASE("another device that has the bytes is named") {
     SyncedMemory memory(kPage, *first, "x");
     const Stream on(*first);
     void* const ptr = memory.overwrite_gpu_data(on);
-    memory.mutable_gpu_data(Stream::Main(*second));
+    const void* const there = memory.mutable_gpu_data(Stream::Main(*second));
+    sim::Launch(Stream::Main(*second), {BytesAt(there)}, [=] { testing::Touch(there); });
+    sim::Drain();
+    (void)!write(STDERR_FILENO, "so far\n", 7);
     sim::Launch(on, {BytesAt(ptr)}, [=] { testing::Touch(ptr); });
     sim::Drain();
   });
   CHECK(ended.signal == SIGSEGV);
+  CHECK(ended.errors.substr(0, 7) == "so far\n");
   CHECK_THAT(ended.errors, ContainsSubstring("byte 0 of \"x\", which has 4096: sim:1 alone has it, since "));
 }
 
@@ -178,11 +194,12 @@ TEST_CASE("a block that does not begin with its page is guarded as far as it goe
     large.mutable_cpu_data({kPage + 50, 50});
     k.Writes(first, 99), k.Writes(second), k.Writes(second, kPage + 99);
     sim::Drain();
-    large.mutable_cpu_data();
-    k.Reads(first, 99);
+    large.gpu_data(k.stream);
+    large.mutable_cpu_data({0, 100});  // those on the first page
+    k.Reads(first, 99), k.Reads(second, 100);
     sim::Drain();
     (void)!write(STDERR_FILENO, "so far\n", 7);
-    k.Reads(second, kPage + 99);
+    k.Reads(second, 50);
     sim::Drain();
   });
   CHECK(ended.signal == SIGSEGV);
@@ -209,6 +226,24 @@ TEST_CASE("a launch with memory that has ended is misuse, as without the guard")
       _exit(6);
     } catch (const DeviceError&) {
     }
+  });
+}
+
+TEST_CASE("a block that a pool hands on is no memory's any more") {
+  CheckPasses([](Kernels&) {
+    PooledDevice pool(MakeDevice("sim:0"));
+    const Stream on(pool);
+    const void* gone = nullptr;
+    {
+      SyncedMemory memory(kPage, pool);
+      gone = memory.gpu_data(on);
+      memory.mutable_cpu_data();
+    }
+    void* const own = pool.Allocate(MemoryKind::kDevice, kPage, on.handle());
+    if (own != gone) _exit(7);
+    sim::Launch(on, {BytesAt(own)}, [=] { *static_cast<volatile char*>(own) = 1; });
+    on.Synchronize();
+    pool.Deallocate(MemoryKind::kDevice, own, kPage, on.handle());
   });
 }
 

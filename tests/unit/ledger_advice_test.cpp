@@ -2,6 +2,7 @@
 // What a ledger proves to be needless.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdint>
 #include <vector>
 
 #include "ledger_fixture.hpp"
@@ -80,7 +81,7 @@ TEST_CASE("Only between two places, and of the same bytes, does a memory go back
   Array<float> devices(100, *first), places(100, *first), parts(300, *first);
   for (int i = 0; i < 3; ++i) grow(one, devices), grow_too(two, devices);  // by way of the host
   for (int i = 0; i < 3; ++i) grow(cpu, places), grow(one, places), grow(two, places);
-  for (int i = 0; i < 3; ++i) {  // there with one part, and back with the next one
+  for (std::int64_t i = 0; i < 3; ++i) {  // there with one part, and back with the next one
     grow(cpu, parts.Slice(100 * i, 50)), grow_too(one, parts.Slice(100 * i, 50));
     grow_too(one, parts.Slice(100 * i + 50, 50)), grow(cpu, parts.Slice(100 * i + 50, 50));
   }

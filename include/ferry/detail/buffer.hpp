@@ -17,8 +17,6 @@ namespace ferry::detail {
 // The friends of a SyncedMemory, and what it keeps for them.
 struct Arrival;
 class Call;
-class GuardLevels;
-class GuardWords;
 class HostGuard;
 class InPlace;
 class KernelGuard;

@@ -17,7 +17,6 @@ class SyncedMemory;
 namespace ferry::detail {
 
 struct Buffer;
-class GuardWords;
 
 /// What the pointer guard says of a device's memory, for a device whose kernels are host code: which pages a
 /// kernel may touch, as the memory is when the kernel is queued. Thread-safe. Decision 0054 says why so.

@@ -96,6 +96,6 @@ MUTATIONS = [
     (KIND, "!any && !outline.fields().empty()", "false", "a message without a field of ours is read"),
     (BLOB, "shape_ == source.shape_ && HasShape() == source.HasShape()", "shape_ == source.shape_",
      "a blob without a shape copies from one of no axes"),
-    (BLOB, "if (fits) return array(part).memory_", "if (fits && from.first_ == 0 && array(part).first_ == 0) return array(part).memory_->Assign(*from.memory_, bytes());\n"
-     "  if (fits) return array(part).memory_", "a copy into a part of shared storage cuts the rest off"),
+    (BLOB, "if (fits) return to.memory_", "if (fits && from.first_ == 0 && to.first_ == 0) return to.memory_->Assign(*from.memory_, bytes());\n"
+     "  if (fits) return to.memory_", "a copy into a part of shared storage cuts the rest off"),
 ]
