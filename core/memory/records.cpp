@@ -38,7 +38,7 @@ void Records::Tell(const Arrival& arrival) noexcept {
   if (!arrival.prefetch) {
     const Buffer& here = arrival.memory->BufferOf(arrival.space);
     NoteUse(*arrival.memory, arrival.bytes, here);
-    if (arrival.access != Access::kRead) NoteLoss(*arrival.memory, arrival.bytes, &here);
+    if (arrival.access != Access::kRead) NoteLoss(*arrival.memory, arrival.bytes);
   }
   if (arrival.access != Access::kRead) NoteWriter(arrival);
   if (arrival.in_place || (arrival.prefetch && action == Action::kNone)) return;
@@ -87,9 +87,9 @@ void Records::EndPrefetches(const SyncedMemory& memory, Loses loses) noexcept {
     return true;
   });
 }
-void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes, End except) noexcept {
+void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes) noexcept {
   EndPrefetches(memory, [&](const Prefetched& one) {
-    return one.to != except && bytes.first <= one.bytes.first && one.bytes.last <= bytes.last;
+    return bytes.first <= one.bytes.first && one.bytes.last <= bytes.last;
   });
 }
 void Records::NoteLossIn(const SyncedMemory& memory, const Buffer& buffer) noexcept {

@@ -23,9 +23,8 @@ class Records {
   static void NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to) noexcept;
   /// The bytes are accessed in a buffer.
   static void NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept;
-  /// Bytes are not current any more, in all buffers except one, if there is one. Tells of what was prefetched
-  /// in vain.
-  static void NoteLoss(const SyncedMemory& memory, Bytes bytes, End except) noexcept;
+  /// Bytes are not current any more where nobody has used them. Tells of what was prefetched in vain.
+  static void NoteLoss(const SyncedMemory& memory, Bytes bytes) noexcept;
   /// The same in one buffer.
   static void NoteLossIn(const SyncedMemory& memory, const Buffer& buffer) noexcept;
   /// The host waited for what the access needs.

@@ -51,7 +51,7 @@ SyncedMemory::SyncedMemory(std::size_t size, Device& device, std::string label, 
 
 SyncedMemory::~SyncedMemory() {
   if (!Outlives()) {
-    if (detail::Watched()) detail::Records::NoteLoss(*this, {}, nullptr);
+    if (detail::Watched()) detail::Records::NoteLoss(*this, {});
     GiveBack(cpu_);
     GiveBack(gpu_);
     for (const auto& other : others_) GiveBack(*other);

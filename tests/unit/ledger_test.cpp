@@ -88,6 +88,11 @@ TEST_CASE("A Prefetch whose bytes somebody used was not in vain, in place, in pa
           x.mutable_cpu_data();
         }) == 0);
   CHECK(UnreadAfter([](SyncedMemory& x) {
+          const Stream on(x.device());
+          x.gpu_data({0, 1}, on);
+          x.mutable_cpu_data();
+        }) == 0);
+  CHECK(UnreadAfter([](SyncedMemory& x) {
           x.mutable_gpu_data();
           Fetch(x, Side::kCpu);
           x.cpu_data();

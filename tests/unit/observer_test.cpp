@@ -109,6 +109,21 @@ TEST_CASE("Each kind of call tells its own site") {
   CHECK(lines == calls);
 }
 
+TEST_CASE("An access's record has the write that took the bytes away, and a read is no write") {
+  ObserverFixture f;
+  const Watch watch(f.notes);
+  SyncedMemory memory(64, *f.device);
+  memory.mutable_cpu_data();
+  const int wrote = __LINE__ - 1;
+  memory.gpu_data();
+  REQUIRE(f.notes->accesses.back().written);
+  CHECK(IsHere(f.notes->accesses.back().written->site, wrote));
+  memory.Release(Side::kGpu);
+  memory.gpu_data();
+  REQUIRE(f.notes->copies.size() == 2);
+  CHECK(IsHere(f.notes->copies[1].written->site, wrote));
+}
+
 TEST_CASE("A write of a part is the one that its bytes are copied for") {
   ObserverFixture f;
   const Watch watch(f.notes);

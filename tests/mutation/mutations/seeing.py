@@ -38,9 +38,8 @@ MUTATIONS = [
      "what was prefetched and used in place counts as unread"),
     (RECORDS, "one.to == &here && one.bytes.first < bytes.last", "one.to == &here && one.bytes.last <= bytes.last",
      "who uses a part of what was prefetched does not count"),
-    (RECORDS, "one.to != except && bytes.first", "bytes.first", "who writes where bytes were prefetched makes it vain"),
     ("core/memory/arrival.cpp", "if (record && arrival.prefetch && arrival.only_of == 0 && !dst.adopted())", "if (false)", "no Prefetch is ever in vain"),
-    ("core/memory/synced_memory.cpp", "    if (detail::Watched()) detail::Records::NoteLoss(*this, {}, nullptr);\n", "", "a Prefetch that nobody used is forgotten"),
+    ("core/memory/synced_memory.cpp", "    if (detail::Watched()) detail::Records::NoteLoss(*this, {});\n", "", "a Prefetch that nobody used is forgotten"),
 
     # Calls, and what fails.
     (TOLD, "    if (range.bytes != 0) operands_", "    operands_", "an operand without bytes is told"),
