@@ -24,12 +24,13 @@ std::size_t NumberOfThread() {
 }  // namespace
 
 Trace::Events::Events(const std::string& file) : file_(file) {
-  Begin('M', {0, 0}, 0) += R"("name":"ferry_trace","args":{"version":1,"times":"host"}})";
+  Begin('M', {0, 0}, 0) += R"("name":"ferry_trace","args":{"version":1}})";
   SpaceOf(nullptr);
 }
 
-/// What is still open ends with the trace.
+/// What is still open ends with the trace. Devices are waited for: no memory is locked.
 Trace::Events::~Events() {
+  for (std::size_t space = 0; space < spaces_.size(); ++space) WriteMeasured(space, Which::kAllByWaiting);
   const Nanoseconds end = Now();
   for (auto& [key, track] : tracks_) Close(track, end);
 }
@@ -58,13 +59,14 @@ Trace::Events::Track& Trace::Events::TrackOf(const Stream& stream) {
   const auto count = static_cast<std::size_t>(std::distance(first, last));
   const bool beyond = count >= kMostTracks;
   const auto id = beyond ? detail::StreamId::kNone : stream.id();
-  const auto [track, fresh] = tracks_.try_emplace({space, id}, Track{{space, count + 1}, {}, {}});
+  const auto [track, fresh] =
+      tracks_.try_emplace({space, id}, Track{{space, count + 1}, {}, false, {}, {}, {}});
   if (fresh) {
     const bool main = stream == Stream::Main(stream.device());
-    Name("thread_name", track->second.lane,
-         main     ? "main stream"
-         : beyond ? "more streams"
-                  : "stream " + std::to_string(count + 1));
+    track->second.name = main     ? "main stream"
+                         : beyond ? "more streams"
+                                  : "stream " + std::to_string(count + 1);
+    Name("thread_name", track->second.lane, track->second.name);
   }
   return track->second;
 }
@@ -161,7 +163,9 @@ void Trace::Events::On(const CopyRecord& copy) {
   const std::lock_guard lock(mutex_);
   const Nanoseconds begin =
       copy_asked < began_ ? Now() : std::chrono::nanoseconds(copy_asked - began_).count();
-  Track& track = Queue(*copy.on, {begin, {}, detail::TextOf(copy)});
+  std::string text = detail::TextOf(copy);
+  EndMeasuring(copies_begun_, *copy.on, text);
+  Track& track = Queue(*copy.on, {begin, {}, std::move(text)});
   if (copy.from == nullptr || copy.to == nullptr)
     Note(*copy.memory, {&track, begin, copy.range, copy.to == nullptr});
   file_.WriteSome();
@@ -193,6 +197,7 @@ void Trace::Events::On(const CallRecord& call) {
   const Nanoseconds end = Now(), begin = std::max<Nanoseconds>(end - call.took_ns, 0);
   Add(LaneOfThread(), begin, end, detail::TextOf(call, call.on == nullptr ? "kernel" : "call"));
   if (call.on != nullptr) {
+    EndMeasuring(calls_begun_, *call.on, detail::TextOf(call, "kernel"));
     Track& track = TrackOf(*call.on);
     const auto same = BeginOf(track, call.site);
     if (same) track.open.reset();
@@ -222,14 +227,18 @@ void Trace::Events::On(const WaitRecord& wait) {
   for (auto work = rest; work != works.end(); ++work)
     Flow(work->track->lane, work->begin, here, std::max(begin, work->begin));
   works.erase(rest, works.end());
+  for (std::size_t space = 1; space < spaces_.size(); ++space) WriteMeasured(space, Which::kOver);
   file_.WriteSome();
 }
 
 void Trace::Events::On(const LifeRecord& life) {
   const std::lock_guard lock(mutex_);
   if (life.what == LifeRecord::What::kMemory) {
-    if (!life.begins) memories_.erase(life.memory);
-    return;
+    if (life.begins) return;
+    memories_.erase(life.memory);
+    for (std::size_t space = 1; space < spaces_.size(); ++space)
+      if (spaces_[space].live == 0) ForgetMeasured(space);
+    return file_.WriteSome();
   }
   const std::size_t space = SpaceOf(life.device);
   auto& blocks = memories_[life.memory].blocks;

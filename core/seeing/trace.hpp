@@ -3,16 +3,19 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "core/seeing/device_times.hpp"
 #include "core/seeing/trace_file.hpp"
 #include "ferry/stream.hpp"
 #include "ferry/trace.hpp"
@@ -29,11 +32,15 @@ class Trace::Events : public Observer {
   Events& operator=(const Events&) = delete;
 
   void Before(const CopyRecord& copy) override;
+  void OnStart(const CopyRecord& copy) override;
   void On(const CopyRecord& copy) override;
+  void OnFailure(const CopyRecord& copy) override;
   void On(const AccessRecord& access) override;
   void On(const WaitRecord& wait) override;
   void On(const LifeRecord& life) override;
+  void OnStart(const CallRecord& call) override;
   void On(const CallRecord& call) override;
+  void OnFailure(const CallRecord& call) override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -50,8 +57,16 @@ class Trace::Events : public Observer {
     std::optional<Site> access;  ///< of an access, whose call may be told next
     std::string text;            ///< of the event: its category, name and arguments
   };
+  /// The same work as the device saw it, until it is over.
+  struct Measured {
+    detail::MeasuredWork work;
+    std::string text;
+  };
   struct Track {
     Lane lane;
+    std::deque<Measured> measured;  ///< in the stream's order
+    bool has_device_lane;
+    std::string name;
     std::optional<Slice> open;
     std::string operands;  ///< of the accesses that the open slice stands for
   };
@@ -94,6 +109,16 @@ class Trace::Events : public Observer {
   void Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until);
   void Count(std::size_t space, const LifeRecord& life, const std::string& label);
 
+  // Device times.
+  void BeginMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on);
+  void EndMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on, std::string text);
+  enum class Which { kOver, kAllByWaiting };
+  void WriteMeasured(std::size_t space, Which which);
+  void ForgetMeasured(std::size_t space);
+  Lane DeviceLaneOf(Track& track);
+
+  static constexpr std::size_t kMostMeasured =
+      1024;  ///< of a stream; of older work only the host's times are kept
   static constexpr std::size_t kMostTracks = 1024;  ///< of a space; the others share one more
   const Clock::time_point began_ = Clock::now();
   std::mutex mutex_;
@@ -102,6 +127,8 @@ class Trace::Events : public Observer {
   std::map<std::pair<std::size_t, detail::StreamId>, Track> tracks_;  ///< stay where they are
   std::set<std::size_t> threads_;                                     ///< that have a name
   std::unordered_map<const SyncedMemory*, Memory> memories_;
+  std::map<std::thread::id, Event> copies_begun_,
+      calls_begun_;  ///< of a thread there is one of each at a time
   std::uint64_t flows_ = 0;
 };
 

@@ -117,6 +117,7 @@ void AddSpace(Writer& to, const Trace& trace, const Space& space) {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   to.Begin('{').Name("name").Add(space.name);
   to.Name("copies").Add(overlap.copies).Name("hidden").Add(overlap.hidden);
+  to.Name("clock").Add(space.best_clock() == ClockOf::kDevice ? "the device's clock" : "the host's times");
   AddPoints(to, space);
   to.Name("peak_at").Add(peak.at).Name("peak").Add(peak.bytes).Name("labels").Begin('[');
   for (std::size_t i = 0; i < std::min(labels.size(), kMostRows); ++i)
@@ -135,7 +136,8 @@ void AppendHtml(std::string& html, std::string_view text) {
 }  // namespace
 
 Overlap OverlapOf(const Space& space) {
-  std::vector<Interval> kernels = space.kernels;
+  const Busy& by = space.busy.at(static_cast<std::size_t>(space.best_clock()));
+  std::vector<Interval> kernels = by.kernels;
   const auto by_begin = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
   std::sort(kernels.begin(), kernels.end(), by_begin);
   std::vector<Interval> busy;  // disjoint
@@ -145,7 +147,7 @@ Overlap OverlapOf(const Space& space) {
     else
       busy.back().end = std::max(busy.back().end, kernel.end);
   Overlap overlap;
-  for (const auto& [begin, end] : space.copies) {
+  for (const auto& [begin, end] : by.copies) {
     overlap.copies += end - begin;
     auto at = std::lower_bound(busy.begin(), busy.end(), begin,
                                [](const Interval& one, double time) { return one.end < time; });

@@ -76,7 +76,7 @@ function showOverlap() {
     const percent = Math.round((100 * space.hidden) / space.copies);
     const line = add(find("overlap"), "p");
     add(line, "meter", `${percent} %`, { min: 0, max: 100, value: percent, "aria-label": `Hidden on ${space.name}` });
-    line.append(`${space.name}: ${percent} % of ${timeInWords(space.copies)} of copies hidden behind kernels`);
+    line.append(`${space.name}: ${percent} % of ${timeInWords(space.copies)} of copies hidden behind kernels, by ${space.clock}`);
   }
   if (spaces.length === 0) add(find("overlap"), "p", "Nothing was copied.");
 }

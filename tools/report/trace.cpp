@@ -35,7 +35,7 @@ class Builder {
  private:
   std::uint32_t TrackOf(const Json& event);
   void AddName(const Json& event);
-  void AddSlice(const Json& event, Kind kind);
+  void AddSlice(const Json& event, Kind kind, ClockOf clock);
   void AddPair(const Json& args, double length);
   void AddChange(const Json& event);
   void AddFlow(const Json& event);
@@ -73,16 +73,16 @@ std::string Lines(const Json& args) {
   return lines;
 }
 
-void Builder::AddSlice(const Json& event, Kind kind) {
+void Builder::AddSlice(const Json& event, Kind kind, ClockOf clock) {
   const double begin = Within(event.Number("ts")), length = Within(event.Number("dur"));
   const Json* const args = event.Find("args");
   trace_.slices.push_back({begin, length, TrackOf(event), trace_.texts.NumberOf(event.Text("name")),
                            trace_.texts.NumberOf(args != nullptr ? Lines(*args) : ""), kind});
   trace_.length = std::max(trace_.length, begin + length);
-  Space& space = trace_.spaces[Number(event, "pid")];
-  if (kind == Kind::kKernel || kind == Kind::kAccess) space.kernels.push_back({begin, begin + length});
-  if (kind == Kind::kCopy) space.copies.push_back({begin, begin + length});
-  if (kind == Kind::kCopy && args != nullptr) AddPair(*args, length);
+  Busy& busy = trace_.spaces[Number(event, "pid")].busy.at(static_cast<std::size_t>(clock));
+  if (kind == Kind::kKernel || kind == Kind::kAccess) busy.kernels.push_back({begin, begin + length});
+  if (kind == Kind::kCopy) busy.copies.push_back({begin, begin + length});
+  if (kind == Kind::kCopy && clock == ClockOf::kHost && args != nullptr) AddPair(*args, length);
   if (trace_.slices.size() == 2 * Trace::kMostSlices) Thin();
 }
 
@@ -104,7 +104,7 @@ void Builder::AddChange(const Json& event) {
   trace_.length = std::max(trace_.length, at);
   trace_.spaces[Number(event, "pid")].changes.push_back(
       {at, args->Text("what") == "allocate" ? bytes : -bytes, trace_.texts.NumberOf(args->Text("label"))});
-  if (args->Text("what") == "evict") AddSlice(event, Kind::kMark);
+  if (args->Text("what") == "evict") AddSlice(event, Kind::kMark, ClockOf::kHost);
 }
 
 void Builder::AddFlow(const Json& event) {
@@ -130,12 +130,16 @@ void Builder::Thin() {
 }
 
 void Builder::Add(const Json& event) {
-  const std::string_view phase = event.Text("ph"), category = event.Text("cat");
+  constexpr std::string_view kByDevice = "device ";
+  const std::string_view phase = event.Text("ph");
+  std::string_view category = event.Text("cat");
   if (phase == "M") return AddName(event);
   if (phase == "s" || phase == "f") return AddFlow(event);
   if (phase == "i" && category == "memory") return AddChange(event);
   if (phase != "X" && phase != "i") return;
-  if (const auto kind = KindOf(category)) AddSlice(event, *kind);
+  const auto clock = category.starts_with(kByDevice) ? ClockOf::kDevice : ClockOf::kHost;
+  if (clock == ClockOf::kDevice) category.remove_prefix(kByDevice.size());
+  if (const auto kind = KindOf(category)) AddSlice(event, *kind, clock);
 }
 
 Trace Builder::Done() {

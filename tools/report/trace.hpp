@@ -62,11 +62,19 @@ struct Change {
 struct Interval {
   double begin, end;
 };
+enum class ClockOf : std::uint8_t { kHost, kDevice };
+/// When there were copies and kernels, by one clock.
+struct Busy {
+  std::vector<Interval> copies, kernels;
+};
 /// Of a device, or the host.
 struct Space {
   std::string name;
   std::vector<Change> changes;
-  std::vector<Interval> copies, kernels;
+  std::array<Busy, 2> busy;  ///< by ClockOf
+
+  /// The device's clock says when work ran, the host's when it was queued.
+  ClockOf best_clock() const noexcept { return busy[1].copies.empty() ? ClockOf::kHost : ClockOf::kDevice; }
 };
 
 struct Trace {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a trace knows of copies and calls by the clocks of their devices: a second track for each stream.
+#include <utility>
+
+#include "core/seeing/trace.hpp"
+#include "core/seeing/trace_text.hpp"
+
+namespace ferry {
+
+void Trace::Events::OnStart(const CopyRecord& copy) { BeginMeasuring(copies_begun_, *copy.on); }
+void Trace::Events::OnFailure(const CopyRecord& /*copy*/) {
+  const std::lock_guard lock(mutex_);
+  copies_begun_.erase(std::this_thread::get_id());
+}
+void Trace::Events::OnStart(const CallRecord& call) {
+  if (call.on != nullptr) BeginMeasuring(calls_begun_, *call.on);
+}
+void Trace::Events::OnFailure(const CallRecord& /*call*/) {
+  const std::lock_guard lock(mutex_);
+  calls_begun_.erase(std::this_thread::get_id());
+}
+
+/// Where kernels run as they are called, the host's times are exact.
+void Trace::Events::BeginMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on) {
+  if (on.device().properties().kernels_at_once) return;
+  const std::lock_guard lock(mutex_);
+  if (auto point = detail::MeasuringPoint(on)) begun.insert_or_assign(std::this_thread::get_id(), *point);
+}
+
+void Trace::Events::EndMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on,
+                                 std::string text) {
+  const auto begin = begun.extract(std::this_thread::get_id());
+  if (begin.empty()) return;
+  const auto end = detail::MeasuringPoint(on);
+  if (!end) return;
+  constexpr std::size_t kLook = 64;
+  Track& track = TrackOf(on);
+  text.insert(std::string_view(R"("cat":")").size(), "device ");  // of its category
+  track.measured.push_back({{begin.mapped(), *end}, std::move(text)});
+  if (track.measured.size() % kLook == 0) WriteMeasured(track.lane.space, Which::kOver);
+  if (track.measured.size() > kMostMeasured) track.measured.pop_front();
+}
+
+/// All of a device at once, since an anchor costs a wait.
+void Trace::Events::WriteMeasured(std::size_t space, Which which) {
+  std::optional<detail::ClockAnchor> anchor;
+  for (auto& [key, track] : tracks_) {
+    if (track.lane.space != space) continue;
+    for (; !track.measured.empty(); track.measured.pop_front()) {
+      const auto& [work, text] = track.measured.front();
+      if (work.gone()) continue;
+      if (which == Which::kAllByWaiting) try {
+          work.end.HostWait();
+        } catch (const std::exception&) {  // it has failed, and has no time
+        }
+      if (which == Which::kOver && !work.over()) break;
+      if (!anchor) anchor = detail::ClockAnchor::Now(work.end.device());
+      const auto period = anchor ? anchor->PeriodOf(work) : std::nullopt;
+      if (!period) continue;
+      const auto since = [&](Clock::time_point at) { return std::chrono::nanoseconds(at - began_).count(); };
+      Add(DeviceLaneOf(track), std::max<Nanoseconds>(since(period->begin), 0), since(period->end), text);
+    }
+  }
+}
+
+/// A device may end after the last of its memories: what it has not done by then has no time, since nobody
+/// may wait for kernels while a memory is locked.
+void Trace::Events::ForgetMeasured(std::size_t space) {
+  WriteMeasured(space, Which::kOver);
+  for (auto& [key, track] : tracks_)
+    if (track.lane.space == space) track.measured.clear();
+}
+
+Trace::Events::Lane Trace::Events::DeviceLaneOf(Track& track) {
+  const Lane lane{track.lane.space, kMostTracks + 1 + track.lane.number};
+  if (!std::exchange(track.has_device_lane, true))
+    Name("thread_name", lane, track.name + ", by the device's clock");
+  return lane;
+}
+
+}  // namespace ferry
