@@ -6,6 +6,8 @@ LEDGER = "core/seeing/ledger.cpp"
 OBSERVERS = "core/memory/observers.cpp"
 OVERLAP = "core/seeing/overlap.cpp"
 RECORDS = "core/memory/records.cpp"
+CLOCK = "core/seeing/device_times.cpp"
+TIMES = "core/seeing/trace_times.cpp"
 TOLD = "core/memory/told_call.cpp"
 TRACE = "core/seeing/trace.cpp"
 
@@ -53,4 +55,16 @@ MUTATIONS = [
     ("core/memory/assign.cpp", "  target.in_place = InPlace(Access::kOverwrite, queue, to) != nullptr;\n", "", "a copy of bytes in place is told as an access"),
     ("core/memory/assign.cpp", "  ToldCall told(ToldCall::Kind::kCopy, queue, operands, site);\n",
      "  ToldCall told(ToldCall::Kind::kCopy, nullptr, operands, site);\n", "a copy within a device is the host's"),
+
+    # Times of devices.
+    (TIMES, "  if (on.device().properties().kernels_at_once) return;\n", "", "the host's exact times are said twice"),
+    (TIMES, "  copies_begun_.erase(std::this_thread::get_id());\n", "", "a copy that failed begins the next one"),
+    (TIMES, "      if (which == Which::kOver && !work.over()) break;\n", "", "who sees a memory end waits for kernels under its lock"),
+    (TIMES, "if (track.measured.size() > kMostMeasured) track.measured.pop_front();", "", "what nobody waits for piles up"),
+    (TIMES, "          work.end.HostWait();\n", "", "the last work of a program has no time"),
+    (TIMES, "if (track.lane.space == space) track.measured.clear();", "", "events outlive their device"),
+    (CLOCK, "return Period{at_ - since - length, at_ - since};", "return Period{at_ - since, at_ - since + length};", "work ends where it began"),
+    (CLOCK, "const std::chrono::nanoseconds since(Elapsed(work.end, event_));", "const std::chrono::nanoseconds since(0);", "work ended when it was looked at"),
+    (TRACE, "  EndMeasuring(copies_begun_, *copy.on, text);\n", "", "copies have the host's times alone"),
+    ("tools/report/trace.cpp", "kind == Kind::kCopy && clock == ClockOf::kHost && args", "kind == Kind::kCopy && args", "a table counts copies twice"),
 ]
