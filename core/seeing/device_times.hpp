@@ -35,7 +35,7 @@ class ClockAnchor {
 
   /// Waits for a stream of its own, which has no work. Nothing where the device has no clock or has failed.
   static std::optional<ClockAnchor> Now(Device& device) noexcept;
-  /// Of work of this device that is over.
+  /// Of work of this device, which is waited for.
   std::optional<Period> PeriodOf(const MeasuredWork& work) const noexcept;
 
  private:

@@ -24,7 +24,7 @@ void Trace::Events::OnFailure(const CallRecord& /*call*/) {
 void Trace::Events::BeginMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on) {
   if (on.device().properties().kernels_at_once) return;
   const std::lock_guard lock(mutex_);
-  if (auto point = detail::MeasuringPoint(on)) begun.insert_or_assign(std::this_thread::get_id(), *point);
+  if (auto point = detail::MeasuringPoint(on)) begun.emplace(std::this_thread::get_id(), *std::move(point));
 }
 
 void Trace::Events::EndMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on,
@@ -41,7 +41,7 @@ void Trace::Events::EndMeasuring(std::map<std::thread::id, Event>& begun, const 
   if (track.measured.size() > kMostMeasured) track.measured.pop_front();
 }
 
-/// All of a device at once, since an anchor costs a wait.
+/// All of a device at once, since an anchor costs a wait. Who asks for a time waits for the work.
 void Trace::Events::WriteMeasured(std::size_t space, Which which) {
   std::optional<detail::ClockAnchor> anchor;
   for (auto& [key, track] : tracks_) {
@@ -49,10 +49,6 @@ void Trace::Events::WriteMeasured(std::size_t space, Which which) {
     for (; !track.measured.empty(); track.measured.pop_front()) {
       const auto& [work, text] = track.measured.front();
       if (work.gone()) continue;
-      if (which == Which::kAllByWaiting) try {
-          work.end.HostWait();
-        } catch (const std::exception&) {  // it has failed, and has no time
-        }
       if (which == Which::kOver && !work.over()) break;
       if (!anchor) anchor = detail::ClockAnchor::Now(work.end.device());
       const auto period = anchor ? anchor->PeriodOf(work) : std::nullopt;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a trace says by the clocks of devices. Tolerances are for the moment at which the two clocks are read.
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/detail/kernel_place.hpp"
 #include "tests/unit/trace_fixture.hpp"
 #include "tools/report/trace.hpp"
 
@@ -90,14 +92,56 @@ TEST_CASE("A copy that failed has no time, and the next one has its own") {
   sim::Reset({.order = sim::Order::kLate, .fail_at = 1, .fail_call = "MemcpyAsync"});
   f.device = MakeDevice("sim:0");
   f.trace.emplace(f.file);
-  SyncedMemory memory(64, *f.device, "x");
-  memory.mutable_cpu_data();
-  CHECK_THROWS_AS(memory.gpu_data(), DeviceError);
-  Pause();
-  memory.gpu_data();
+  {
+    SyncedMemory memory(64, *f.device, "x");
+    memory.mutable_cpu_data();
+    CHECK_THROWS_AS(memory.gpu_data(), DeviceError);
+    Pause();
+    memory.gpu_data();
+    Stream::Main(*f.device).Synchronize();
+  }
   const auto ran = Only(f.Events(), "X", "device copy");
   REQUIRE(ran.size() == 1);
   CHECK(ran[0].Number("dur") < kPause);
+}
+
+TEST_CASE("A copy that failed keeps nothing of its device") {
+  LateTrace f;
+  std::vector<std::string> lines;
+  SetLogSink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  f.trace.reset();
+  f.device.reset();
+  sim::Reset({.order = sim::Order::kLate, .fail_at = 1, .fail_call = "MemcpyAsync"});
+  f.device = MakeDevice("sim:0");
+  f.trace.emplace(f.file);
+  {
+    SyncedMemory memory(64, *f.device, "x");
+    memory.mutable_cpu_data();
+    CHECK_THROWS_AS(memory.gpu_data(), DeviceError);
+  }
+  f.device.reset();
+  f.trace.reset();
+  SetLogSink({});
+  CHECK(lines.empty());  // of an event that outlives its device
+}
+
+TEST_CASE("A call's slice is as long as the device was at work, and ends when that was over") {
+  LateTrace f;
+  const Stream stream(*f.device);
+  const Place place(stream);
+  std::array<void*, 1> none{};
+  {
+    const detail::KernelCall call(place, {}, none);
+    sim::Launch(stream, {}, Pause);
+  }
+  stream.Synchronize();
+  Pause();
+  const auto events = f.Events();
+  const auto queued = Only(events, "X", "kernel"), ran = Only(events, "X", "device kernel");
+  REQUIRE((queued.size() == 1 && ran.size() == 1));
+  CHECK(ran[0].Number("dur") >= kPause - kTolerance);
+  CHECK(ran[0].Number("ts") >= queued[0].Number("ts") - kTolerance);
+  CHECK(EndOf(ran[0]) <= EndOf(queued[0]) - kPause + kTolerance);
 }
 
 TEST_CASE("A device may end before the trace, with work that nobody waited for") {

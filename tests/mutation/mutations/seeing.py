@@ -61,7 +61,6 @@ MUTATIONS = [
     (TIMES, "  copies_begun_.erase(std::this_thread::get_id());\n", "", "a copy that failed begins the next one"),
     (TIMES, "      if (which == Which::kOver && !work.over()) break;\n", "", "who sees a memory end waits for kernels under its lock"),
     (TIMES, "if (track.measured.size() > kMostMeasured) track.measured.pop_front();", "", "what nobody waits for piles up"),
-    (TIMES, "          work.end.HostWait();\n", "", "the last work of a program has no time"),
     (TIMES, "if (track.lane.space == space) track.measured.clear();", "", "events outlive their device"),
     (CLOCK, "return Period{at_ - since - length, at_ - since};", "return Period{at_ - since, at_ - since + length};", "work ends where it began"),
     (CLOCK, "const std::chrono::nanoseconds since(Elapsed(work.end, event_));", "const std::chrono::nanoseconds since(0);", "work ended when it was looked at"),
