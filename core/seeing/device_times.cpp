@@ -17,13 +17,20 @@ std::optional<Event> MeasuringPoint(const Stream& on) noexcept try {
 
 bool MeasuredWork::gone() const noexcept { return Dependents::Of(serial).gone(); }
 
-/// The device got there between the two looks at the host's clock.
+/// The device got there between the last look that was too early and the first one that was not.
 std::optional<ClockAnchor> ClockAnchor::Now(Device& device) noexcept try {
+  constexpr std::chrono::milliseconds kMost{1};
   const Stream idle(device);
-  const auto before = Clock::now();
+  auto early = Clock::now();
+  const auto until = early + kMost;
   Event event = Event::Measuring(idle);
-  event.HostWait();
-  return ClockAnchor(std::move(event), before + (Clock::now() - before) / 2);
+  for (;;) {
+    const auto asked = Clock::now();
+    if (device.Reached(event.handle()))
+      return ClockAnchor(std::move(event), early + (Clock::now() - early) / 2);
+    if (asked > until) return std::nullopt;
+    early = asked;
+  }
 } catch (const std::exception&) {
   return std::nullopt;
 }

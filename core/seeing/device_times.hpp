@@ -33,7 +33,9 @@ class ClockAnchor {
     Clock::time_point begin, end;
   };
 
-  /// Waits for a stream of its own, which has no work. Nothing where the device has no clock or has failed.
+  /// Looks for a millisecond at most at a stream of its own, which has no work: it does not wait, since
+  /// streams may share a queue of the hardware. Nothing where the device is not there by then, has no clock
+  /// or has failed.
   static std::optional<ClockAnchor> Now(Device& device) noexcept;
   /// Of work of this device, which is waited for.
   std::optional<Period> PeriodOf(const MeasuredWork& work) const noexcept;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which observers a program has before it says so itself.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -9,6 +11,7 @@
 
 #include "core/memory/observers.hpp"
 #include "core/seeing/ranges.hpp"
+#include "core/seeing/trace.hpp"
 #include "core/seeing/transfer_guard.hpp"
 #include "ferry/error.hpp"
 #include "ferry/ledger.hpp"
@@ -24,14 +27,24 @@ std::string Environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
+/// `%p` stands for the process, as in the names of LLVM's profiles.
+std::string WithProcessId(std::string file) {
+  for (auto at = file.find("%p"); at != std::string::npos; at = file.find("%p", at))
+    file.replace(at, 2, std::to_string(getpid()));
+  return file;
+}
+
 /// Never destroyed: told of global memories, too, until the program has printed it.
 const Ledger* ledger_of_program = nullptr;
+pid_t ledger_process = 0;
 std::string& ledger_file() {
   static auto* const file = new std::string;
   return *file;
 }
 
+/// A process that was forked since leaves its parent's file alone.
 void PrintLedger() {
+  if (getpid() != ledger_process) return;
   try {
     if (ledger_file().empty()) {
       const std::string table = ledger_of_program->Table();
@@ -53,23 +66,25 @@ void KeepLedger(std::string_view wanted) {
   }
   if (wanted == "0") return;
   if (wanted == "1") wanted = {};
-  if (!wanted.empty() && !std::ofstream(std::string(wanted), std::ios::app)) {
-    Log(LogLevel::kWarning, "FERRY_LEDGER: the file " + std::string(wanted) +
-                                " cannot be written; say 1, or verify, for a table on stderr");
+  const std::string file = WithProcessId(std::string(wanted));
+  if (!file.empty() && !std::ofstream(file, std::ios::app)) {
+    Log(LogLevel::kWarning,
+        "FERRY_LEDGER: the file " + file + " cannot be written; say 1, or verify, for a table on stderr");
     return;
   }
-  ledger_file() = wanted;
+  ledger_file() = file;
+  ledger_process = getpid();
   ledger_of_program = new Ledger(detail);
   std::atexit(PrintLedger);
 }
 
-/// FERRY_TRACE=file
+/// FERRY_TRACE=file. The trace is never destroyed: it may end while it is told of something.
 void KeepTrace(const std::string& wanted) try {
   if (wanted == "0") return;
   if (wanted == "1") return Log(LogLevel::kWarning, "FERRY_TRACE=1 is not a file; say trace.json");
   static const Trace* trace = nullptr;
-  trace = new Trace(wanted);
-  std::atexit([] { delete trace; });
+  trace = new Trace(WithProcessId(wanted));
+  std::atexit([] { EndTrace(*trace); });
 } catch (const Error& error) {
   Log(LogLevel::kWarning, std::string("FERRY_TRACE: ") + error.what());
 }

@@ -7,6 +7,7 @@
 
 #include "core/seeing/trace_text.hpp"
 #include "core/seeing/words.hpp"
+#include "ferry/log.hpp"
 #include "ferry/synced_memory.hpp"
 
 namespace ferry {
@@ -28,11 +29,34 @@ Trace::Events::Events(const std::string& file) : file_(file) {
   SpaceOf(nullptr);
 }
 
-/// What is still open ends with the trace. Devices are waited for: no memory is locked.
-Trace::Events::~Events() {
+Trace::Events::~Events() { End(); }
+
+/// What is still open ends with the trace. Without the lock, which nobody needs any more: kernels that the
+/// host now waits for may end memories, and are told.
+void Trace::Events::End() noexcept try {
+  if (!file_.ours() || ended_.exchange(true)) return;
+  { const std::lock_guard rest(mutex_); }
   for (std::size_t space = 0; space < spaces_.size(); ++space) WriteMeasured(space, Which::kAllByWaiting);
   const Nanoseconds end = Now();
   for (auto& [key, track] : tracks_) Close(track, end);
+  file_.End();
+  if (const std::string warning = file_.TakeWarning(); !warning.empty()) Log(LogLevel::kWarning, warning);
+} catch (const std::exception&) {
+  // Readers take what has no end.
+}
+
+Trace::Events::Turn::Turn(Events& events) : events_(events) {
+  if (events.ended_ || !events.file_.ours()) return;
+  lock_ = std::unique_lock(events.mutex_);
+  if (events.ended_) lock_.unlock();
+}
+/// The warning may call a sink that ends the program, and with it the trace.
+Trace::Events::Turn::~Turn() {
+  if (!lock_.owns_lock()) return;
+  events_.file_.WriteSome();
+  const std::string warning = events_.file_.TakeWarning();
+  lock_.unlock();
+  if (!warning.empty()) Log(LogLevel::kWarning, warning);
 }
 
 Trace::Events::Nanoseconds Trace::Events::Now() const {
@@ -160,7 +184,8 @@ void Trace::Events::Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until) 
 void Trace::Events::Before(const CopyRecord& /*copy*/) { copy_asked = Clock::now(); }
 
 void Trace::Events::On(const CopyRecord& copy) {
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
+  if (!turn) return;
   const Nanoseconds begin =
       copy_asked < began_ ? Now() : std::chrono::nanoseconds(copy_asked - began_).count();
   std::string text = detail::TextOf(copy);
@@ -168,16 +193,16 @@ void Trace::Events::On(const CopyRecord& copy) {
   Track& track = Queue(*copy.on, {begin, {}, std::move(text)});
   if (copy.from == nullptr || copy.to == nullptr)
     Note(*copy.memory, {&track, begin, copy.range, copy.to == nullptr});
-  file_.WriteSome();
 }
 
 void Trace::Events::On(const AccessRecord& access) {
   if (!access.prefetch && access.on == nullptr) return;
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
+  if (!turn) return;
   const Nanoseconds now = Now();
   if (access.prefetch) {
     (Begin('i', LaneOfThread(), now) += R"("s":"t",)") += detail::TextOf(access, {}) + '}';
-    return file_.WriteSome();
+    return;
   }
   Track& track = TrackOf(*access.on);
   const auto same = BeginOf(track, access.site);
@@ -189,11 +214,11 @@ void Trace::Events::On(const AccessRecord& access) {
   track.operands = std::move(operands);
   if (access.on->device().properties().unified)
     Note(*access.memory, {&track, begin, access.range, access.access != Access::kRead});
-  file_.WriteSome();
 }
 
 void Trace::Events::On(const CallRecord& call) {
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
+  if (!turn) return;
   const Nanoseconds end = Now(), begin = std::max<Nanoseconds>(end - call.took_ns, 0);
   Add(LaneOfThread(), begin, end, detail::TextOf(call, call.on == nullptr ? "kernel" : "call"));
   if (call.on != nullptr) {
@@ -207,12 +232,12 @@ void Trace::Events::On(const CallRecord& call) {
       for (const auto& [memory, range, access] : call.operands)
         Note(*memory, {&track, queued, range, access != Access::kRead});
   }
-  file_.WriteSome();
 }
 
 /// A read waits for writes, and a write for all. They are over now.
 void Trace::Events::On(const WaitRecord& wait) {
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
+  if (!turn) return;
   const Nanoseconds now = Now(), begin = std::max<Nanoseconds>(now - wait.waited_ns, 0);
   const Lane here = LaneOfThread();
   auto& works = memories_[wait.memory].works;
@@ -228,17 +253,17 @@ void Trace::Events::On(const WaitRecord& wait) {
     Flow(work->track->lane, work->begin, here, std::max(begin, work->begin));
   works.erase(rest, works.end());
   for (std::size_t space = 1; space < spaces_.size(); ++space) WriteMeasured(space, Which::kOver);
-  file_.WriteSome();
 }
 
 void Trace::Events::On(const LifeRecord& life) {
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
+  if (!turn) return;
   if (life.what == LifeRecord::What::kMemory) {
     if (life.begins) return;
     memories_.erase(life.memory);
     for (std::size_t space = 1; space < spaces_.size(); ++space)
       if (spaces_[space].live == 0) ForgetMeasured(space);
-    return file_.WriteSome();
+    return;
   }
   const std::size_t space = SpaceOf(life.device);
   auto& blocks = memories_[life.memory].blocks;
@@ -255,7 +280,6 @@ void Trace::Events::On(const LifeRecord& life) {
     blocks.erase(block);
   }
   Count(space, life, label);
-  file_.WriteSome();
 }
 
 void Trace::Events::Count(std::size_t space, const LifeRecord& life, const std::string& label) {
@@ -269,5 +293,7 @@ void Trace::Events::Count(std::size_t space, const LifeRecord& life, const std::
 
 Trace::Trace(const std::string& file) : events_(std::make_shared<Events>(file)), watch_(events_) {}
 Trace::~Trace() = default;
+
+void detail::EndTrace(const Trace& trace) noexcept { trace.events_->End(); }
 
 }  // namespace ferry

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -42,7 +43,12 @@ class Trace::Events : public Observer {
   void On(const CallRecord& call) override;
   void OnFailure(const CallRecord& call) override;
 
+  /// Writes what is left, and the end. Waits for the devices. Does nothing the second time, and in a process
+  /// that was forked since.
+  void End() noexcept;
+
  private:
+  class Turn;
   using Clock = std::chrono::steady_clock;
   using Nanoseconds = std::int64_t;  ///< since the trace began
 
@@ -121,6 +127,7 @@ class Trace::Events : public Observer {
       1024;  ///< of a stream; of older work only the host's times are kept
   static constexpr std::size_t kMostTracks = 1024;  ///< of a space; the others share one more
   const Clock::time_point began_ = Clock::now();
+  std::atomic<bool> ended_{false};
   std::mutex mutex_;
   detail::TraceFile file_;
   std::vector<Space> spaces_;
@@ -130,6 +137,21 @@ class Trace::Events : public Observer {
   std::map<std::thread::id, Event> copies_begun_,
       calls_begun_;  ///< of a thread there is one of each at a time
   std::uint64_t flows_ = 0;
+};
+
+/// Of one thread: what it is told goes to the trace, unless that has ended or is another process'.
+class Trace::Events::Turn {
+ public:
+  explicit Turn(Events& events);
+  ~Turn();
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  explicit operator bool() const noexcept { return lock_.owns_lock(); }
+
+ private:
+  Events& events_;
+  std::unique_lock<std::mutex> lock_;
 };
 
 }  // namespace ferry

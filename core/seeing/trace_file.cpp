@@ -2,11 +2,11 @@
 #include "core/seeing/trace_file.hpp"
 
 #include <cerrno>
+#include <new>
 #include <system_error>
 #include <utility>
 
 #include "ferry/error.hpp"
-#include "ferry/log.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -24,7 +24,7 @@ TraceFile::TraceFile(std::string path) : path_(std::move(path)), file_(std::fope
   text_.reserve(kEnough + kEnough / 4);
 }
 
-TraceFile::~TraceFile() {
+void TraceFile::End() {
   if (file_ == nullptr) return;
   text_ += empty_ ? "[]\n" : "\n]\n";
   Write();
@@ -37,14 +37,14 @@ std::string& TraceFile::Next() {
   return text_;
 }
 
-void TraceFile::WriteSome() {
+void TraceFile::WriteSome() noexcept {
   const auto now = Clock::now();
   if (text_.size() < kEnough && now - written_ < std::chrono::seconds(1)) return;
   written_ = now;
   Write();
 }
 
-void TraceFile::Write() {
+void TraceFile::Write() noexcept {
   if (file_ != nullptr && std::fwrite(text_.data(), 1, text_.size(), file_.get()) != text_.size()) {
     Fail();
     file_.reset();
@@ -53,7 +53,7 @@ void TraceFile::Write() {
 }
 
 void TraceFile::Fail() noexcept try {
-  Log(LogLevel::kWarning, NotWritten(path_) + "; the program goes on, and the trace ends here");
+  warning_ = NotWritten(path_) + "; the program goes on, and the trace ends here";
 } catch (const std::bad_alloc&) {
   // The program goes on without the warning, too.
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace ferry::detail {
 
@@ -13,29 +16,37 @@ class TraceFile {
  public:
   /// Replaces the file. Throws Error, which names it and says why.
   explicit TraceFile(std::string path);
-  /// Writes the array's end.
-  ~TraceFile();
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
+  /// Whether this process has opened it, rather than one that was forked since. Any thread may call.
+  bool ours() const noexcept { return process_ == getpid(); }
+  /// Whether nothing is kept any more.
+  bool closed() const noexcept { return file_ == nullptr; }
+
   /// The text of the next event is appended to what this returns.
   std::string& Next();
-  /// Writes what has been collected, if that is enough. After the first failure, which is warned of, nothing
-  /// is kept any more.
-  void WriteSome();
+  /// Writes what has been collected, if that is enough. After the first failure nothing is kept any more.
+  void WriteSome() noexcept;
+  /// Writes the array's end.
+  void End();
+  /// The warning of a failure, once; else empty. The log's sink is the program's: call it without a lock.
+  std::string TakeWarning() noexcept { return std::exchange(warning_, {}); }
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Close {
     void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
   };
-  void Write();
+  void Write() noexcept;
   void Fail() noexcept;
 
   static constexpr std::size_t kEnough = std::size_t{64} * 1024;
   const std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;  ///< null after a failure
+  const pid_t process_ = getpid();
+  std::unique_ptr<std::FILE, Close> file_;  ///< null after the end, or a failure
   std::string text_;
+  std::string warning_;
   bool empty_ = true;
   Clock::time_point written_ = Clock::now();
 };

@@ -9,21 +9,20 @@ namespace ferry {
 
 void Trace::Events::OnStart(const CopyRecord& copy) { BeginMeasuring(copies_begun_, *copy.on); }
 void Trace::Events::OnFailure(const CopyRecord& /*copy*/) {
-  const std::lock_guard lock(mutex_);
-  copies_begun_.erase(std::this_thread::get_id());
+  if (const Turn turn(*this); turn) copies_begun_.erase(std::this_thread::get_id());
 }
 void Trace::Events::OnStart(const CallRecord& call) {
   if (call.on != nullptr) BeginMeasuring(calls_begun_, *call.on);
 }
 void Trace::Events::OnFailure(const CallRecord& /*call*/) {
-  const std::lock_guard lock(mutex_);
-  calls_begun_.erase(std::this_thread::get_id());
+  if (const Turn turn(*this); turn) calls_begun_.erase(std::this_thread::get_id());
 }
 
 /// Where kernels run as they are called, the host's times are exact.
 void Trace::Events::BeginMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on) {
   if (on.device().properties().kernels_at_once) return;
-  const std::lock_guard lock(mutex_);
+  const Turn turn(*this);
+  if (!turn) return;
   if (auto point = detail::MeasuringPoint(on)) begun.emplace(std::this_thread::get_id(), *std::move(point));
 }
 
@@ -51,7 +50,8 @@ void Trace::Events::WriteMeasured(std::size_t space, Which which) {
       if (work.gone()) continue;
       if (which == Which::kOver && !work.over()) break;
       if (!anchor) anchor = detail::ClockAnchor::Now(work.end.device());
-      const auto period = anchor ? anchor->PeriodOf(work) : std::nullopt;
+      if (!anchor) return;  // later, then
+      const auto period = anchor->PeriodOf(work);
       if (!period) continue;
       const auto since = [&](Clock::time_point at) { return std::chrono::nanoseconds(at - began_).count(); };
       Add(DeviceLaneOf(track), std::max<Nanoseconds>(since(period->begin), 0), since(period->end), text);

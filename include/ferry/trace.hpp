@@ -8,10 +8,16 @@
 
 namespace ferry {
 
+class Trace;
+namespace detail {
+void EndTrace(const Trace& trace) noexcept;
+}
+
 /// While it lives, it writes what happens to a file in Chrome's trace format, for Perfetto
 /// (https://ui.perfetto.dev) and for ferry-report: a process for the host and for each device, with a track
 /// for each thread and for each stream. FERRY_TRACE=file in the environment does the same for a whole
-/// program.
+/// program; `%p` in the name stands for the process. A process that was forked writes nothing into its
+/// parent's.
 ///
 /// Times are in microseconds since the trace began, and the host's unless said otherwise. A slice of a stream
 /// begins when the host queued the copy or the kernel (or accessed the bytes for it), and ends when the next
@@ -39,6 +45,7 @@ class Trace {
   Trace& operator=(const Trace&) = delete;
 
  private:
+  friend void detail::EndTrace(const Trace& trace) noexcept;
   class Events;
   std::shared_ptr<Events> events_;
   Watch watch_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What process_test runs: each scenario needs a process of its own.
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
@@ -129,6 +131,40 @@ int HostOutOfMemory() {
   return large.overwrite_cpu_data() == nullptr;
 }
 
+/// Something for a trace and a ledger. Returns the number of bytes.
+std::size_t CopyThere(SyncedMemory& memory) {
+  std::memset(memory.mutable_cpu_data(), 1, kBytes);
+  static_cast<void>(memory.gpu_data());
+  return kBytes;
+}
+
+/// The child makes more copies than its parent, and ends first.
+int Fork() {
+  SyncedMemory memory(kBytes, GetDevice("sim"), "parents");
+  CopyThere(memory);
+  const pid_t child = fork();
+  if (child == 0) {
+    memory.set_label("childs");
+    for (int i = 0; i < 1000; ++i) CopyThere(memory);
+    std::exit(0);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || status != 0) return 1;
+  CopyThere(memory);
+  return 0;
+}
+
+/// Its file is said to be /dev/full.
+int EndAtWarning() {
+  SetLogSink([](LogLevel, std::string_view line) {
+    std::cout << line << std::endl;
+    std::exit(7);
+  });
+  SyncedMemory memory(kBytes, GetDevice("sim"), "x");
+  for (int i = 0; i < 1000; ++i) CopyThere(memory);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -139,6 +175,8 @@ int main(int argc, char** argv) {
   if (scenario == "device") return PrintDevice();
   if (scenario == "second-try") return DeviceAtSecondTry();
   if (scenario == "log") return LogAtEachLevel();
+  if (scenario == "fork") return Fork();
+  if (scenario == "end-at-warning") return EndAtWarning();
   if (scenario == "out-of-memory") return HostOutOfMemory();
   std::cerr << "no such scenario\n";
   return 2;

@@ -6,7 +6,12 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
+
+#include "tests/folder.hpp"
 
 namespace {
 
@@ -32,6 +37,16 @@ Outcome Run(const std::string& environment, const std::string& scenario) {
   return outcome;
 }
 
+std::string Bytes(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+std::size_t Count(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
 }  // namespace
 
 TEST_CASE("A global memory with work in flight ends with the process, and may log") {
@@ -53,6 +68,11 @@ TEST_CASE("A global memory and stream that outlive their device say so, and the 
   CHECK(outcome.Says("[ferry] [error] the memory \"weights\" of 65536 bytes outlives its device " + device +
                      ":0: what it holds, allocated by QueueWork (child.cpp:"));
   CHECK(outcome.Says("[ferry] [error] goodbye\n"));
+  const ferry::testing::Folder folder;
+  const std::string trace = (folder / "t.json").string();
+  CHECK(Run("ASAN_OPTIONS=detect_leaks=0 FERRY_TRACE=" + trace + " FERRY_DEVICE=" + device, "outlives-device")
+            .status == 0);
+  CHECK(Bytes(trace).ends_with("\n]\n"));
 }
 
 TEST_CASE("An exception in flight ends memories with work in flight") {
@@ -108,4 +128,39 @@ TEST_CASE("A host that is out of memory says so, and goes on when there is room"
   const Outcome outcome = Run("FERRY_DEVICE=host", "out-of-memory");
   CHECK(outcome.status == 0);
   CHECK(outcome.output == "host: cannot allocate 2147483648 bytes\n");
+}
+
+TEST_CASE("A process that was forked writes nothing into its parent's trace or ledger") {
+  const ferry::testing::Folder folder;
+  const std::string trace = (folder / "t.json").string(), ledger = (folder / "l.json").string();
+  const Outcome outcome = Run("FERRY_TRACE=" + trace + " FERRY_LEDGER=" + ledger, "fork");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output.empty());
+  const std::string traced = Bytes(trace), table = Bytes(ledger);
+  CHECK(Count(traced, R"("cat":"copy","name":"copy parents")") == 2);
+  CHECK(Count(traced, "childs") == 0);
+  CHECK(traced.ends_with("\n]\n"));
+  CHECK(Count(table, "parents") > 0);
+  CHECK(Count(table, "childs") == 0);
+}
+
+TEST_CASE("%p in the name of a trace's file, or a ledger's, stands for the process") {
+  const ferry::testing::Folder folder;
+  const std::string files = "FERRY_TRACE=" + (folder / "t_%p_%p.json").string() + " FERRY_LEDGER=verify," +
+                            (folder / "l_%p.txt").string();
+  CHECK(Run(files, "fork").status == 0);
+  CHECK(Run(files, "fork").status == 0);
+  const auto names = folder.Files();
+  REQUIRE(names.size() == 4);
+  CHECK(names[0] != names[1]);
+  for (const std::string& name : names) CHECK(name.find('%') == std::string::npos);
+  const std::string process = names[0].substr(2, names[0].find('.') - 2);
+  CHECK(std::filesystem::exists(folder / ("t_" + process + '_' + process + ".json")));
+}
+
+TEST_CASE("A log's sink may end the program that is warned of its trace") {
+  if (!std::filesystem::exists("/dev/full")) SKIP("there is no /dev/full");
+  const Outcome outcome = Run("timeout 60 env FERRY_TRACE=/dev/full", "end-at-warning");
+  CHECK(outcome.status == 7);
+  CHECK(outcome.Says("/dev/full cannot be written"));
 }
