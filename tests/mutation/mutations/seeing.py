@@ -58,7 +58,7 @@ MUTATIONS = [
 
     # Times of devices.
     (TIMES, "  if (on.device().properties().kernels_at_once) return;\n", "", "the host's exact times are said twice"),
-    (TIMES, "  copies_begun_.erase(std::this_thread::get_id());\n", "", "a copy that failed begins the next one"),
+    (TIMES, "if (const Turn turn(*this); turn) copies_begun_.erase(std::this_thread::get_id());", "", "a copy that failed begins the next one"),
     (TIMES, "      if (which == Which::kOver && !work.over()) break;\n", "", "who sees a memory end waits for kernels under its lock"),
     (TIMES, "if (track.measured.size() > kMostMeasured) track.measured.pop_front();", "", "what nobody waits for piles up"),
     (TIMES, "if (track.lane.space == space) track.measured.clear();", "", "events outlive their device"),
@@ -66,4 +66,7 @@ MUTATIONS = [
     (CLOCK, "const std::chrono::nanoseconds since(Elapsed(work.end, event_));", "const std::chrono::nanoseconds since(0);", "work ended when it was looked at"),
     (TRACE, "  EndMeasuring(copies_begun_, *copy.on, text);\n", "", "copies have the host's times alone"),
     ("tools/report/trace.cpp", "kind == Kind::kCopy && clock == ClockOf::kHost && args", "kind == Kind::kCopy && args", "a table counts copies twice"),
+    (TRACE, "  if (!file_.ours() || ended_.exchange(true)) return;\n", "  if (ended_.exchange(true)) return;\n", "a forked process ends its parent's trace"),
+    (TRACE, "  if (events.ended_ || !events.file_.ours()) return;\n", "  if (events.ended_) return;\n", "a forked process writes into its parent's trace"),
+    (CLOCK, "    if (asked > until) return std::nullopt;\n", "", "who looks at a busy device looks for ever"),
 ]
