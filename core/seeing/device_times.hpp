@@ -37,6 +37,7 @@ class ClockAnchor {
   /// streams may share a queue of the hardware. Nothing where the device is not there by then, has no clock
   /// or has failed.
   static std::optional<ClockAnchor> Now(Device& device) noexcept;
+  bool IsOf(const Device& device) const noexcept { return &event_.device() == &device; }
   /// Of work of this device, which is waited for.
   std::optional<Period> PeriodOf(const MeasuredWork& work) const noexcept;
 

@@ -49,7 +49,8 @@ void Trace::Events::WriteMeasured(std::size_t space, Which which) {
       const auto& [work, text] = track.measured.front();
       if (work.gone()) continue;
       if (which == Which::kOver && !work.over()) break;
-      if (!anchor) anchor = detail::ClockAnchor::Now(work.end.device());
+      if (!anchor || !anchor->IsOf(work.end.device()))  // two devices may have one name
+        anchor = detail::ClockAnchor::Now(work.end.device());
       if (!anchor) return;  // later, then
       const auto period = anchor->PeriodOf(work);
       if (!period) continue;

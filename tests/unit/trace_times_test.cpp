@@ -165,6 +165,16 @@ TEST_CASE("A device may end before the trace, with work that nobody waited for")
   CHECK(lines.empty());
 }
 
+TEST_CASE("Two devices of one name have times, each by an anchor of its own") {
+  LateTrace f;
+  const auto second = MakeDevice("sim:0");
+  Array<float> x(100, *f.device), y(100, *second);
+  Set(Place(*f.device), 1.0F, x);
+  Set(Place(*second), 1.0F, y);
+  Stream::Main(*second).Synchronize();
+  CHECK(Only(f.Events(), "X", "device kernel").size() == 2);
+}
+
 TEST_CASE("Of a stream that nobody waits for, the last calls have times") {
   LateTrace f;
   Array<float> x(10, *f.device);

@@ -69,4 +69,5 @@ MUTATIONS = [
     (TRACE, "  if (!file_.ours() || ended_.exchange(true)) return;\n", "  if (ended_.exchange(true)) return;\n", "a forked process ends its parent's trace"),
     (TRACE, "  if (events.ended_ || !events.file_.ours()) return;\n", "  if (events.ended_) return;\n", "a forked process writes into its parent's trace"),
     (CLOCK, "    if (asked > until) return std::nullopt;\n", "", "who looks at a busy device looks for ever"),
+    (TIMES, "if (!anchor || !anchor->IsOf(work.end.device()))", "if (!anchor)", "of two devices of one name the first one counts"),
 ]
