@@ -4,7 +4,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -90,7 +92,10 @@ void KeepTrace(const std::string& wanted) try {
 }
 
 /// For as long as the program runs.
-void WatchForGood(std::shared_ptr<Observer> observer) { static_cast<void>(new Watch(std::move(observer))); }
+void WatchForGood(std::shared_ptr<Observer> observer) {
+  static auto* const watches = new std::deque<Watch>;
+  watches->emplace_back(std::move(observer));
+}
 
 void GuardTransfers(const std::string& wanted) {
   if (wanted == "allow") return;
