@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many instructions has an access that finds its bytes in place? Callgrind counts them, and puts each
-// count down under "name calls".
+// How many instructions has an access that finds its bytes in place, and one that copies? Callgrind counts
+// them, and puts each count down under "name calls".
 #include <cstdio>
 
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 12
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ferry/blob.hpp"
+#include "ferry/forwarding_device.hpp"
 
 namespace {
 
@@ -17,6 +18,13 @@ using ferry::Array;
 using ferry::Blob;
 using ferry::Place;
 using ferry::SyncedMemory;
+
+/// The host, as a device with memory of its own.
+struct Apart : ferry::FullForwardingDevice {
+  Apart() : FullForwardingDevice(ferry::MakeDevice("host")) { own.unified = false; }
+  const ferry::DeviceProperties& properties() const noexcept override { return own; }
+  ferry::DeviceProperties own = next().properties();
+};
 
 /// The loop counts too: 3 instructions a call.
 template <class Access>
@@ -39,9 +47,35 @@ void Count(const char* name, const Access& access) {
   CALLGRIND_DUMP_STATS_AT(description.c_str());
 }
 
+/// Of parts, and of what copies or allocates: on the slower ways. Nobody watches.
+void CountSlow() {
+  Apart device;
+  const ferry::Stream main = ferry::Stream::Main(device);
+  const ferry::ByteRange half{0, 32};
+  SyncedMemory whole(64, device), mixed(64, device), copied(64, device);
+  whole.mutable_cpu_data(), whole.gpu_data();
+  Count("cpu_data_of_a_part", [&] { return whole.cpu_data(half); });
+  mixed.mutable_cpu_data(), mixed.gpu_data(), mixed.mutable_cpu_data({32, 32});
+  Count("gpu_data_of_a_part_of_several", [&] { return mixed.gpu_data(half, main); });
+  Count("mutable_cpu_data_and_gpu_data", [&] {
+    copied.mutable_cpu_data();
+    return copied.gpu_data();
+  });
+  Count("mutable_gpu_data_and_cpu_data", [&] {
+    copied.mutable_gpu_data();
+    return copied.cpu_data();
+  });
+  Count("a_memory_a_host_write_and_its_end", [&] {
+    SyncedMemory memory(64, device);
+    memory.overwrite_cpu_data();
+    return 0;
+  });
+}
+
 }  // namespace
 
 int main() {
+  CountSlow();
   ferry::Device& device =
       ferry::GetDevice("host");  // as valgrind has no room for the simulated GPU's addresses
   const ferry::Stream stream(device);

@@ -22,32 +22,44 @@ std::string LineOf(const LiveBlock& block) {
 
 }  // namespace
 
-LiveNode::LiveNode(const Device& device, MemoryKind kind, std::size_t bytes, const Label* label,
-                   const Site& site)
-    : list_(Dependents::Of(device.serial()).live()), bytes_(bytes), kind_(kind), site_(site), label_(label) {
-  std::size_t used = 0, limit = 0;
-  if (!list_.TryAdd(*this, used, limit)) throw OutOfMemory(Name(device), bytes, used, limit);
-}
-LiveNode::~LiveNode() { list_.Remove(*this); }
+void LiveNode::End::operator()(LiveNode* node) const noexcept { node->list_.Remove(*node); }
 
 void LiveNode::Rename(const Label* label) noexcept {
   const std::lock_guard lock(list_.mutex_);
   label_ = label;
 }
 
-bool LiveList::TryAdd(LiveNode& node, std::size_t& used, std::size_t& limit) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (!OnHost(node.kind_)) {
-    if (limit_ != 0 && (used_ > limit_ || node.bytes_ > limit_ - used_)) {
-      used = used_, limit = limit_;
-      return false;
-    }
-    used_ += node.bytes_;
+LiveEntry LiveList::Enter(const Device& device, MemoryKind kind, std::size_t bytes, const Label* label,
+                          const Site& site) {
+  LiveList& list = Dependents::Of(device.serial()).live();
+  std::unique_lock lock(list.mutex_);
+  LiveNode* const node = list.NewNode(lock);
+  node->bytes_ = bytes;
+  node->kind_ = kind;
+  node->site_ = site;
+  node->label_ = label;
+  const std::size_t used = list.used_, limit = OnHost(kind) ? 0 : list.limit_;
+  if (limit != 0 && (used > limit || bytes > limit - used)) [[unlikely]] {
+    node->next_ = std::exchange(list.spare_, node);
+    lock.unlock();
+    throw OutOfMemory(Name(device), bytes, used, limit);
   }
-  node.next_ = first_;
-  if (first_ != nullptr) first_->previous_ = &node;
-  first_ = &node;
-  return true;
+  if (!OnHost(kind)) list.used_ += bytes;
+  node->previous_ = nullptr;
+  node->next_ = list.first_;
+  if (list.first_ != nullptr) list.first_->previous_ = node;
+  list.first_ = node;
+  return LiveEntry(node);
+}
+
+/// A spare one: who makes a memory need not ask for memory of this size, too.
+LiveNode* LiveList::NewNode(std::unique_lock<std::mutex>& lock) {
+  if (spare_ != nullptr) [[likely]]
+    return std::exchange(spare_, spare_->next_);
+  lock.unlock();
+  auto* const node = new LiveNode(*this);
+  lock.lock();
+  return node;
 }
 
 void LiveList::Remove(LiveNode& node) noexcept {
@@ -55,6 +67,7 @@ void LiveList::Remove(LiveNode& node) noexcept {
   if (!OnHost(node.kind_)) used_ -= node.bytes_;
   if (node.next_ != nullptr) node.next_->previous_ = node.previous_;
   (node.previous_ != nullptr ? node.previous_->next_ : first_) = node.next_;
+  node.next_ = std::exchange(spare_, &node);
 }
 
 std::vector<LiveBlock> LiveList::Blocks(Where where) const {

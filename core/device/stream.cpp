@@ -140,7 +140,7 @@ class Queue {
   const std::shared_ptr<QueueTrace>& trace() const noexcept { return trace_; }
 
   static Stream User(Device& device, std::shared_ptr<Queue> queue) noexcept {
-    Stream stream(device, queue->handle_);
+    Stream stream(device, device.properties(), queue->handle_);
     stream.id_ = queue->id_;
     stream.queue_ = std::move(queue);
     return stream;
@@ -226,11 +226,10 @@ Stream::Stream(Device& device)
   id_ = queue_->id();
 }
 
-Stream::Stream(Device& device, StreamHandle handle) noexcept
+Stream::Stream(Device& device, const DeviceProperties& properties, StreamHandle handle) noexcept
     : device_(&device),
       handle_(handle),
-      id_(handle == device.properties().thread_stream ? detail::StreamId::kOfThread
-                                                      : detail::Lent(device, handle)) {}
+      id_(handle == properties.thread_stream ? detail::StreamId::kOfThread : detail::Lent(device, handle)) {}
 
 detail::StreamId Stream::id() const noexcept {
   return id_ == detail::StreamId::kOfThread ? detail::OfThisThread(*device_) : id_;

@@ -40,7 +40,7 @@ Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const {
     if (auto wait = Fetch(arrival, dying)) return wait;
   if (arrival.prefetch) return std::nullopt;
   Buffer& here = BufferOf(arrival.space);
-  Allocate(here, arrival, arrival.on != nullptr ? *arrival.on : Stream::Main(*here.device));
+  Allocate(here, arrival, arrival.on);
   holders_.Isolate(arrival.bytes);
   if (arrival.on == nullptr) return here.BeforeHost(arrival.bytes, arrival.access, dying);
   // The caller's bytes have been read when this returns. A copy on its way to them concerns nobody here.
@@ -159,7 +159,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
         detail::Records::OfCopy(arrival, bytes, from_host ? nullptr : &src, to_host ? nullptr : &dst, on);
     detail::TellBefore(*record);
   }
-  Allocate(dst, arrival, on);
+  Allocate(dst, arrival, &on);
   if (auto wait = src.pageable() && !src.uses.Quiet(bytes, Access::kRead)
                       ? src.BeforeHost(bytes, Access::kRead, dying)
                       : src.Before(on, bytes, Access::kRead, dying))
@@ -193,15 +193,15 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
 Waits SyncedMemory::Zero(Bytes bytes, Arrival& arrival, Dying& dying) const {
   if (arrival.prefetch && arrival.space == kHost) return std::nullopt;  // no stream has work to start
   Buffer& here = BufferOf(arrival.space);
-  const Stream on = arrival.on != nullptr ? *arrival.on : Stream::Main(*here.device);
-  Allocate(here, arrival, on);
+  Allocate(here, arrival, arrival.on);
   auto wait = arrival.on == nullptr ? here.BeforeHost(bytes, Access::kReadWrite, dying)
-                                    : here.Before(on, bytes, Access::kReadWrite, dying);
+                                    : here.Before(*arrival.on, bytes, Access::kReadWrite, dying);
   if (wait) return wait;
   holders_.Isolate(bytes);
   if (arrival.on == nullptr) {
     std::memset(here.Reach(bytes), 0, CountOf(bytes));
   } else {
+    const Stream& on = *arrival.on;
     here.uses.Prepare(bytes, Access::kReadWrite, on, dying);
     here.uses.Note(bytes, Access::kReadWrite, on, dying);
     on.device().Fill(here.Reach(bytes), std::byte{0}, CountOf(bytes), on.handle());

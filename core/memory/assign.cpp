@@ -40,10 +40,12 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
 
 void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on,
                           const Site& site) {
-  const Bytes here = Checked(to, "Assign");
+  const auto within = detail::Within(size_, to);
+  if (!within) FailRange(to, "Assign");
+  const Bytes here = *within;
   const std::size_t size = CountOf(here);
   const ByteRange there{from, size};
-  if (from > source.size_ || size > source.size_ - from) source.Checked(there, "Assign");
+  if (from > source.size_ || size > source.size_ - from) source.FailRange(there, "Assign");
   if (size == 0) return;
   if (&source == this) {
     if (here.first == from) return;

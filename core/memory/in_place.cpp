@@ -30,6 +30,9 @@ void* SyncedMemory::WholeInPlace(Access access, const Stream* on) const noexcept
 
 void* SyncedMemory::InPlace(Access access, const Stream* on, Bytes bytes) const noexcept {
   if (void* const ptr = WholeInPlace(access, on)) return static_cast<std::byte*>(ptr) + bytes.first;
+  return PartInPlace(access, on, bytes);
+}
+void* SyncedMemory::PartInPlace(Access access, const Stream* on, Bytes bytes) const noexcept {
   const std::lock_guard lock(mutex_);
   const auto space = on == nullptr ? kHost : FindSpace(on->device());
   if (!space) return nullptr;

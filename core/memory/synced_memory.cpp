@@ -34,6 +34,14 @@ const char* NameOfCall(bool host, Access access) {
   return kNames[host ? 1 : 0][static_cast<unsigned>(access)];
 }
 
+/// Apart, since an Arrival is large: who finds the bytes in place needs no room for one.
+[[gnu::noinline]] void* Arrive(const SyncedMemory& memory, Bytes bytes, Access access, const Stream* on,
+                               const Site& site) {
+  Arrival arrival(memory, bytes, access, on, site);
+  Call::Perform({&arrival, 1});
+  return arrival.ptr;
+}
+
 }  // namespace
 
 SyncedMemory::SyncedMemory(std::size_t size, Device& device, std::string label, Site site)
@@ -86,15 +94,17 @@ void* SyncedMemory::Reach(const Stream* on, Access access, const char* file, con
   return Reach(on, access, {}, Site::Caller(file, line, function));
 }
 void* SyncedMemory::Reach(const Stream* on, Access access, ByteRange range, const Site& site) const {
-  const Bytes bytes = Checked(range, NameOfCall(on == nullptr, access));
-  if (void* const ptr = InPlace(access, on, bytes)) return ptr;
-  Arrival arrival(*this, bytes, access, on, site);
-  Call::Perform({&arrival, 1});
-  return arrival.ptr;
+  const auto bytes = detail::Within(size_, range);
+  if (!bytes) [[unlikely]]
+    FailRange(range, NameOfCall(on == nullptr, access));
+  if (void* const ptr = InPlace(access, on, *bytes)) return ptr;
+  return Arrive(*this, *bytes, access, on, site);
 }
 
 void SyncedMemory::Prefetch(Side side, const Stream& on, ByteRange range, const Site& site) const {
-  Arrival arrival(*this, Checked(range, "Prefetch"), Access::kRead, &on, site);
+  const auto bytes = detail::Within(size_, range);
+  if (!bytes) FailRange(range, "Prefetch");
+  Arrival arrival(*this, *bytes, Access::kRead, &on, site);
   if (side == Side::kCpu) arrival.space = kHost;
   arrival.prefetch = true;
   Call::Perform({&arrival, 1});
@@ -108,11 +118,6 @@ void SyncedMemory::async_gpu_push(const Stream& on, const Site& site) {
   Prefetch(Side::kGpu, on, {}, site);
 }
 
-Bytes SyncedMemory::Checked(ByteRange range, const char* call) const {
-  if (const auto within = detail::Within(size_, range)) [[likely]]
-    return *within;
-  FailRange(range, call);
-}
 void SyncedMemory::FailRange(ByteRange range, const char* call) const {
   throw std::out_of_range("SyncedMemory::" + std::string(call) + ": " +
                           (range.bytes == ByteRange::kRest ? "all" : std::to_string(range.bytes)) +
@@ -227,29 +232,31 @@ void SyncedMemory::ReleaseSpace(unsigned space, const Site& site) {
   detail::HostGuard::Refresh(*this, {});
 }
 
-/// Of device memory, what is queued on `on` by now comes first. The point after it is recorded at once where
-/// only `bytes` are accessed: else whoever uses others would wait for that access, too.
-void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream& on) const {
+/// Device memory is in the order of `on`; null, for what the host accesses, is the main stream. The point
+/// after what is queued there by now is recorded at once where only some bytes are accessed: else whoever
+/// uses others would wait for that access, too.
+void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream* on) const {
   if (buffer.ptr != nullptr) return;
   arrival.allocating = &buffer;
   Dying dying;
   const bool ordered = buffer.kind == MemoryKind::kDevice;
-  if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, on, dying);
-  auto live =
-      std::make_unique<detail::LiveNode>(*buffer.device, buffer.kind, capacity_, label_.get(), arrival.site);
+  if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, *on, dying);
+  auto live = detail::LiveList::Enter(*buffer.device, buffer.kind, capacity_, label_.get(), arrival.site);
   if (buffer.kind == MemoryKind::kPinnedHost && detail::HostGuard::On() &&
       SharersOf(kHost) == detail::Only(kHost))
     buffer.ptr = detail::HostGuard::Make(*this, capacity_);
   buffer.guarded = buffer.ptr != nullptr;
-  if (!buffer.guarded) buffer.ptr = buffer.device->Allocate(buffer.kind, capacity_, on.handle());
+  if (!buffer.guarded)
+    buffer.ptr = buffer.device->Allocate(
+        buffer.kind, capacity_, on != nullptr ? on->handle() : buffer.device->properties().main_stream);
   buffer.live = std::move(live);
   detail::KernelGuard::Begin(*this, buffer);
   if (detail::Watched()) detail::Records::TellBlock(*this, buffer, true, &arrival.site);
   if (!ordered) return;
-  const auto made = buffer.uses.Note({}, Access::kOverwrite, on, dying);
+  const auto made = buffer.uses.Note({}, Access::kOverwrite, *on, dying);
   if (arrival.bytes == Bytes{}) return;
   try {
-    buffer.uses.SetPoint({}, made, Event(on));
+    buffer.uses.SetPoint({}, made, Event(*on));
   } catch (const std::exception&) {  // later then
   }
 }
@@ -259,15 +266,16 @@ void SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted) noexcept {
   if (buffer.ptr == nullptr) return assert(buffer.uses.empty());
   detail::KernelGuard::End(buffer.ptr);
   if (buffer.live != nullptr && detail::Watched()) detail::Records::TellBlock(*this, buffer, false, evicted);
-  auto last = buffer.adopted() ? std::nullopt : buffer.uses.Last();
-  if (!last || &last->device() != buffer.device) last = Stream::Main(*buffer.device);
+  Stream on = Stream::Main(*buffer.device);
+  if (!buffer.adopted() && !buffer.uses.empty())
+    if (auto last = buffer.uses.Last(); last && &last->device() == buffer.device) on = std::move(*last);
   const bool ended =
-      buffer.kind == MemoryKind::kDevice ? buffer.uses.TryEndBefore(*last) : buffer.uses.TryEndBeforeHost();
-  if (!ended) return Abandon(buffer, *last);
+      buffer.kind == MemoryKind::kDevice ? buffer.uses.TryEndBefore(on) : buffer.uses.TryEndBeforeHost();
+  if (!ended) return Abandon(buffer, on);
   if (buffer.guarded)
     detail::HostGuard::GiveBack(*this, buffer.ptr);
   else if (buffer.live != nullptr)
-    buffer.device->Deallocate(buffer.kind, buffer.ptr, buffer.allocated(), last->handle());
+    buffer.device->Deallocate(buffer.kind, buffer.ptr, buffer.allocated(), on.handle());
   if (buffer.deleter) (*buffer.deleter)(buffer.ptr);
   buffer.deleter.reset();
   buffer.constant = buffer.guarded = false;

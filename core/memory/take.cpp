@@ -17,14 +17,18 @@ std::string Described(const SyncedMemory& memory) {
          std::to_string(memory.size()) + " bytes";
 }
 
-Bytes BytesOf(const Request& request) {
+[[noreturn]] void FailBeyond(const Request& request) {
   const auto [first, bytes] = request.range;
+  throw std::invalid_argument(
+      "ferry: an operand is of " +
+      (bytes == ByteRange::kRest ? std::string("the bytes") : std::to_string(bytes) + " bytes") +
+      " from number " + std::to_string(first) + " on, and goes beyond " + Described(*request.memory));
+}
+
+Bytes BytesOf(const Request& request) {
   const auto within = Within(request.memory->size(), request.range);
   if (!within) [[unlikely]]
-    throw std::invalid_argument(
-        "ferry: an operand is of " +
-        (bytes == ByteRange::kRest ? std::string("the bytes") : std::to_string(bytes) + " bytes") +
-        " from number " + std::to_string(first) + " on, and goes beyond " + Described(*request.memory));
+    FailBeyond(request);
   return *within;
 }
 

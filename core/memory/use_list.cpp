@@ -179,7 +179,7 @@ void UseList::SetPoint(Bytes bytes, std::uint64_t serial, const Event& point) no
   });
 }
 
-void UseList::Settle(Bytes bytes, Dying& dying) noexcept {
+void UseList::SettleMany(Bytes bytes, Dying& dying) noexcept {
   uses_.Join(bytes, [](Uses& left, const Uses& right) {
     const auto same = [](const Use& a, const Use& b) { return SameWork(a, b) && a.writes == b.writes; };
     if (!std::equal(left.begin(), left.end(), right.begin(), right.end(), same)) return false;

@@ -51,6 +51,7 @@ bool Ended(const Use& use, Wait wait) noexcept {
 
 template <class Wait>
 bool UseList::TryEnd(Wait wait) noexcept {
+  if (uses_.whole() && uses_.front().empty()) return true;
   const auto ended = [&](const Use& use) { return Ended(use, wait); };
   try {
     std::vector<Use> left = All();

@@ -33,10 +33,15 @@ class Stream {
   /// Throws DeviceError.
   explicit Stream(Device& device);
   /// The device's default stream, which is there without being made.
-  static Stream Main(Device& device) noexcept { return Stream(device, device.properties().main_stream); }
+  static Stream Main(Device& device) noexcept {
+    const DeviceProperties& properties = device.properties();
+    return Stream(device, properties, properties.main_stream);
+  }
   /// A stream of somebody else's. Before it is destroyed, each memory that was accessed on it must end or be
   /// told so (SyncedMemory::Forget).
-  static Stream Borrow(Device& device, StreamHandle handle) noexcept { return Stream(device, handle); }
+  static Stream Borrow(Device& device, StreamHandle handle) noexcept {
+    return Stream(device, device.properties(), handle);
+  }
 
   /// Whose work it queues.
   Device& device() const noexcept { return *device_; }
@@ -56,7 +61,7 @@ class Stream {
   friend class SyncedMemory;
   friend class detail::InPlace;
   friend class detail::Queue;
-  Stream(Device& device, StreamHandle handle) noexcept;
+  Stream(Device& device, const DeviceProperties& properties, StreamHandle handle) noexcept;
 
   Device* device_;
   StreamHandle handle_;

@@ -240,6 +240,7 @@ class SyncedMemory : private detail::ReadyWords {
   /// null for the host.
   void* InPlace(Access access, const Stream* on, detail::Bytes bytes) const noexcept;
   void* WholeInPlace(Access access, const Stream* on) const noexcept;
+  void* PartInPlace(Access access, const Stream* on, detail::Bytes bytes) const noexcept;
   /// One access. The site in registers, since in memory it would be written where bytes are in place, too.
   void* Reach(const Stream* on, Access access, const char* file, const char* function, int line) const;
   void* Reach(const Stream* on, Access access, ByteRange range, const Site& site) const;
@@ -269,7 +270,6 @@ class SyncedMemory : private detail::ReadyWords {
   std::size_t CountOf(detail::Bytes bytes) const noexcept {
     return (bytes.last < size_ ? bytes.last : size_) - bytes.first;
   }
-  detail::Bytes Checked(ByteRange range, const char* call) const;
   [[noreturn]] void FailRange(ByteRange range, const char* call) const;
 
   enum class Constness : std::uint8_t { kMutable, kConstant };
@@ -281,7 +281,7 @@ class SyncedMemory : private detail::ReadyWords {
   void RequireMutable(detail::Bytes bytes, const char* what) const;
   bool Outlives() const noexcept;
   void SetLabel(std::unique_ptr<detail::Label> next) noexcept;
-  void Allocate(Buffer& buffer, detail::Arrival& arrival, const Stream& on) const;
+  void Allocate(Buffer& buffer, detail::Arrival& arrival, const Stream* on) const;
   void RequireApart(detail::Bytes to, ByteRange from) const;
   /// Whether the device uses bytes of the host that are the caller's, or pinned by another device: its copies
   /// are between blocks of its own.

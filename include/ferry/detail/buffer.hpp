@@ -35,7 +35,7 @@ struct Buffer {
   std::uint16_t serial = device->serial();
   bool guarded = false;  ///< the host's, on pages of the HostGuard's
   void* ptr = nullptr;
-  std::unique_ptr<LiveNode> live{};    ///< of what the device gets back; null where the bytes are adopted
+  LiveEntry live{};                    ///< of what the device gets back; null where the bytes are adopted
   std::unique_ptr<Deleter> deleter{};  ///< of adopted bytes that are ours
   UseList uses{};
 

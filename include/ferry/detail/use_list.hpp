@@ -43,7 +43,9 @@ class UseList {
   std::uint64_t Note(Bytes bytes, Access access, const Stream& on, Dying& dying) noexcept;
   void SetPoint(Bytes bytes, std::uint64_t serial, const Event& point) noexcept;
   /// Makes neighbours one that have the same uses, and forgets some that are over where there are many.
-  void Settle(Bytes bytes, Dying& dying) noexcept;
+  void Settle(Bytes bytes, Dying& dying) noexcept {
+    if (!uses_.whole() || uses_.front().size() > bound_) SettleMany(bytes, dying);
+  }
 
   /// What the host must wait for before its access.
   std::vector<Awaited> BeforeHost(Bytes bytes, Access access, Dying& dying) const;
@@ -80,6 +82,7 @@ class UseList {
   template <class Concerns>
   std::vector<Awaited> Await(Bytes bytes, Access access, Dying& dying, Concerns concerns) const;
   void Order(Bytes bytes, Access access, const Stream& on, Dying& dying) const;
+  void SettleMany(Bytes bytes, Dying& dying) noexcept;
   void Shorten(Dying& dying) noexcept;
   /// change(std::vector<Use>&) for the uses of each run.
   template <class Changer>

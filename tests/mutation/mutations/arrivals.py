@@ -85,7 +85,7 @@ MUTATIONS = [
     (ARRIVE, "    here.uses.Prepare(bytes, Access::kReadWrite, on, dying);\n", "    here.uses.Prepare(bytes, Access::kRead, on, dying);\n",
      "zeros are not ordered after those who use the buffer"),
     (ARRIVE, "    here.uses.Note(bytes, Access::kReadWrite, on, dying);\n", "", "nobody waits for zeros"),
-    (ARRIVE, ": here.Before(on, bytes, Access::kReadWrite, dying);", ": std::nullopt;",
+    (ARRIVE, ": here.Before(*arrival.on, bytes, Access::kReadWrite, dying);", ": std::nullopt;",
      "zeros wait for no user of another backend"),
     (ARRIVE, "  ChangeHolders(bytes, [&](Spaces) { return Only(arrival.space); });\n  arrival.zeroed", "  arrival.zeroed",
      "zeros are made again"),

@@ -46,9 +46,13 @@ MUTATIONS = [
     (DEPENDENTS, "!live.empty())\n      Log(", "live.empty())\n      Log(", "a device ends without a word about its memories"),
 
     # What is live on a device.
-    (LIVE, "(used_ > limit_ || node.bytes_ > limit_ - used_)", "node.bytes_ > limit_ - used_", "a limit below what is live is none"),
-    (LIVE, "node.bytes_ > limit_ - used_", "node.bytes_ >= limit_ - used_", "the last bytes of a limit cannot be had"),
-    (LIVE, "  if (!OnHost(node.kind_)) {\n    if (limit_", "  {\n    if (limit_", "the host's memory counts"),
+    (LIVE, "(used > limit || bytes > limit - used)", "bytes > limit - used", "a limit below what is live is none"),
+    (LIVE, "bytes > limit - used)", "bytes >= limit - used)", "the last bytes of a limit cannot be had"),
+    (LIVE, "limit = OnHost(kind) ? 0 : list.limit_;", "limit = list.limit_;", "the host's memory is limited"),
+    (LIVE, "  if (!OnHost(kind)) list.used_ += bytes;\n", "  list.used_ += bytes;\n", "the host's memory counts"),
+    (LIVE, "    node->next_ = std::exchange(list.spare_, node);\n", "", "what a limit refuses loses a node"),
+    (LIVE, "  node->previous_ = nullptr;\n", "", "a node that comes again has its old neighbour"),
+    (LIVE, "  node.next_ = std::exchange(spare_, &node);\n", "", "each block has a new node"),
     (LIVE, "  if (!OnHost(node.kind_)) used_ -= node.bytes_;\n", "", "what was given back counts"),
     (LIVE, "  if (node.next_ != nullptr) node.next_->previous_ = node.previous_;\n", "", "a block that ended stays on its list"),
     (LIVE, "return a.bytes > b.bytes;", "return a.bytes < b.bytes;", "the smallest blocks are listed"),

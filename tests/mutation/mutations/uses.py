@@ -155,7 +155,7 @@ MUTATIONS = [
     (STREAM, "        Finish(device, handle);\n", "", "a stream that can't get a point is waited for by nobody"),
     (STREAM, "StreamId{Of(device) | (static_cast", "StreamId{0 * Of(device) | (static_cast",
      "the main streams of two devices are one"),
-    (STREAM, "id_(handle == device.properties().thread_stream ?", "id_(false ?", "the default streams of two threads are one"),
+    (STREAM, "id_(handle == properties.thread_stream ?", "id_(false ?", "the default streams of two threads are one"),
     (STREAM, "IsOfThread(id_) && id_ != OfThisThread(*device_) ?", "false ?", "another thread's default stream is taken for the own one"),
     (STREAM, "    if (!last_ && kept_ != StreamHandle::kNone) last_.emplace(*device_, kept_);\n", "",
      "nobody waits for a stream that ended under capture"),
