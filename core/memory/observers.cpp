@@ -31,7 +31,16 @@ Observers& observers() {
   return *instance;
 }
 
+/// While this thread is in calls of observers, who shall go when it is out of them: until then it has the
+/// lock. Else null.
+thread_local std::vector<const Observer*>* leaving = nullptr;
+
 void Detach(const Observer* observer) noexcept {
+  if (leaving != nullptr) try {
+      return leaving->push_back(observer);
+    } catch (const std::bad_alloc&) {
+      return;  // it is told on
+    }
   std::shared_ptr<Observer> last;  // ends without the lock
   const std::lock_guard lock(observers().mutex);
   auto& list = observers().list;
@@ -43,6 +52,25 @@ void Detach(const Observer* observer) noexcept {
   list.erase(found);
   --detail::watchers;
 }
+
+/// Calls of observers, those within others included.
+class Telling {
+ public:
+  Telling() noexcept {
+    if (outermost_) leaving = &gone_;
+  }
+  ~Telling() {
+    if (!outermost_) return;
+    leaving = nullptr;
+    for (const Observer* const observer : gone_) Detach(observer);
+  }
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+
+ private:
+  std::vector<const Observer*> gone_;
+  const bool outermost_ = leaving == nullptr;
+};
 
 void Warn(std::string_view what) noexcept try {
   Log(LogLevel::kWarning, "an observer of memories threw, and is detached: " + std::string(what));
@@ -63,22 +91,19 @@ void Begin() {
 template <class Call>
 void CallAll(Call call) noexcept try {
   Begin();
-  std::vector<const Observer*> thrown;
-  {
-    const std::shared_lock lock(observers().mutex);
-    for (const auto& observer : observers().list) try {
-        call(*observer);
-      } catch (const std::exception& error) {
-        thrown.push_back(observer.get());
-        Warn(error.what());
-      } catch (...) {
-        thrown.push_back(observer.get());
-        Warn("no std::exception");
-      }
-  }
-  for (const Observer* const observer : thrown) Detach(observer);
+  const Telling telling;  // before the lock: ends after it
+  const std::shared_lock lock(observers().mutex);
+  for (const auto& observer : observers().list) try {
+      call(*observer);
+    } catch (const std::exception& error) {
+      Detach(observer.get());
+      Warn(error.what());
+    } catch (...) {
+      Detach(observer.get());
+      Warn("no std::exception");
+    }
 } catch (const std::bad_alloc&) {
-  // It is told again, and throws again.
+  // Those who throw are told again, and throw again.
 }
 
 template <class Record>
@@ -101,6 +126,10 @@ void LogRecord(const AccessRecord& record) {
 
 Watch::Watch(std::shared_ptr<Observer> observer) : observer_(std::move(observer)) {
   if (observer_ == nullptr) throw std::invalid_argument("Watch: the observer is null");
+  if (leaving != nullptr)
+    throw std::logic_error(
+        "Watch: an observer that is being told of something attaches one, and would wait for itself; attach "
+        "it before or after that");
   const std::lock_guard lock(observers().mutex);
   observers().list.push_back(observer_);
   ++detail::watchers;
@@ -127,6 +156,7 @@ std::uint64_t Departures() noexcept { return observers().departures; }
 
 void TellBefore(const CopyRecord& copy) {
   Begin();
+  const Telling telling;
   const std::shared_lock lock(observers().mutex);
   for (const auto& observer : observers().list) observer->Before(copy);
 }
