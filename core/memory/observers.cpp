@@ -2,7 +2,9 @@
 #include "core/memory/observers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -31,16 +33,20 @@ Observers& observers() {
   return *instance;
 }
 
-/// While this thread is in calls of observers, who shall go when it is out of them: until then it has the
-/// lock. Else null.
-thread_local std::vector<const Observer*>* leaving = nullptr;
+/// Of a thread: how many calls of observers it is in, each within another, and who shall go when it is out of
+/// them. Until then it has the lock.
+struct Calls {
+  int depth;
+  std::size_t count;
+  std::array<const Observer*, 32> leaving;
+};
+thread_local constinit Calls calls{};
 
 void Detach(const Observer* observer) noexcept {
-  if (leaving != nullptr) try {
-      return leaving->push_back(observer);
-    } catch (const std::bad_alloc&) {
-      return;  // it is told on
-    }
+  if (calls.depth != 0) {
+    if (calls.count < calls.leaving.size()) calls.leaving[calls.count++] = observer;
+    return;
+  }
   std::shared_ptr<Observer> last;  // ends without the lock
   const std::lock_guard lock(observers().mutex);
   auto& list = observers().list;
@@ -53,23 +59,15 @@ void Detach(const Observer* observer) noexcept {
   --detail::watchers;
 }
 
-/// Calls of observers, those within others included.
 class Telling {
  public:
-  Telling() noexcept {
-    if (outermost_) leaving = &gone_;
-  }
+  Telling() noexcept { ++calls.depth; }
   ~Telling() {
-    if (!outermost_) return;
-    leaving = nullptr;
-    for (const Observer* const observer : gone_) Detach(observer);
+    if (--calls.depth != 0) return;
+    while (calls.count != 0) Detach(calls.leaving[--calls.count]);
   }
   Telling(const Telling&) = delete;
   Telling& operator=(const Telling&) = delete;
-
- private:
-  std::vector<const Observer*> gone_;
-  const bool outermost_ = leaving == nullptr;
 };
 
 void Warn(std::string_view what) noexcept try {
@@ -103,7 +101,7 @@ void CallAll(Call call) noexcept try {
       Warn("no std::exception");
     }
 } catch (const std::bad_alloc&) {
-  // Those who throw are told again, and throw again.
+  // The next record asks the environment again.
 }
 
 template <class Record>
@@ -126,7 +124,7 @@ void LogRecord(const AccessRecord& record) {
 
 Watch::Watch(std::shared_ptr<Observer> observer) : observer_(std::move(observer)) {
   if (observer_ == nullptr) throw std::invalid_argument("Watch: the observer is null");
-  if (leaving != nullptr)
+  if (calls.depth != 0)
     throw std::logic_error(
         "Watch: an observer that is being told of something attaches one, and would wait for itself; attach "
         "it before or after that");

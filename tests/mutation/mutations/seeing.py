@@ -17,7 +17,7 @@ MUTATIONS = [
     (RECORDS, ".pageable = from == nullptr && host.adopted()", ".pageable = false", "given bytes count as pinned"),
     (RECORDS, "if (arrival.access != Access::kRead) NoteWriter(arrival);", "NoteWriter(arrival);", "who reads has written"),
     (RECORDS, ".evicted = !begins && site != nullptr", ".evicted = false", "no block is ever evicted"),
-    (OBSERVERS, "    for (const Observer* const observer : gone_) Detach(observer);\n", "",
+    (OBSERVERS, "    while (calls.count != 0) Detach(calls.leaving[--calls.count]);\n", "",
      "an observer that throws is told again"),
     ("core/memory/writers.hpp", "    writes_.Isolate(bytes);\n", "", "a write of a part is one of the whole"),
     (GUARD, "if (innermost == guard_) Apply", "Apply", "an outer guard speaks, too"),
