@@ -2,7 +2,9 @@
 #include "core/memory/observers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -31,7 +33,20 @@ Observers& observers() {
   return *instance;
 }
 
+/// Of a thread: how many calls of observers it is in, each within another, and who shall go when it is out of
+/// them. Until then it has the lock.
+struct Calls {
+  int depth;
+  std::size_t count;
+  std::array<const Observer*, 32> leaving;
+};
+thread_local constinit Calls calls{};
+
 void Detach(const Observer* observer) noexcept {
+  if (calls.depth != 0) {
+    if (calls.count < calls.leaving.size()) calls.leaving[calls.count++] = observer;
+    return;
+  }
   std::shared_ptr<Observer> last;  // ends without the lock
   const std::lock_guard lock(observers().mutex);
   auto& list = observers().list;
@@ -43,6 +58,17 @@ void Detach(const Observer* observer) noexcept {
   list.erase(found);
   --detail::watchers;
 }
+
+class Telling {
+ public:
+  Telling() noexcept { ++calls.depth; }
+  ~Telling() {
+    if (--calls.depth != 0) return;
+    while (calls.count != 0) Detach(calls.leaving[--calls.count]);
+  }
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+};
 
 void Warn(std::string_view what) noexcept try {
   Log(LogLevel::kWarning, "an observer of memories threw, and is detached: " + std::string(what));
@@ -63,22 +89,19 @@ void Begin() {
 template <class Call>
 void CallAll(Call call) noexcept try {
   Begin();
-  std::vector<const Observer*> thrown;
-  {
-    const std::shared_lock lock(observers().mutex);
-    for (const auto& observer : observers().list) try {
-        call(*observer);
-      } catch (const std::exception& error) {
-        thrown.push_back(observer.get());
-        Warn(error.what());
-      } catch (...) {
-        thrown.push_back(observer.get());
-        Warn("no std::exception");
-      }
-  }
-  for (const Observer* const observer : thrown) Detach(observer);
+  const Telling telling;  // before the lock: ends after it
+  const std::shared_lock lock(observers().mutex);
+  for (const auto& observer : observers().list) try {
+      call(*observer);
+    } catch (const std::exception& error) {
+      Detach(observer.get());
+      Warn(error.what());
+    } catch (...) {
+      Detach(observer.get());
+      Warn("no std::exception");
+    }
 } catch (const std::bad_alloc&) {
-  // It is told again, and throws again.
+  // The next record asks the environment again.
 }
 
 template <class Record>
@@ -101,6 +124,10 @@ void LogRecord(const AccessRecord& record) {
 
 Watch::Watch(std::shared_ptr<Observer> observer) : observer_(std::move(observer)) {
   if (observer_ == nullptr) throw std::invalid_argument("Watch: the observer is null");
+  if (calls.depth != 0)
+    throw std::logic_error(
+        "Watch: an observer that is being told of something attaches one, and would wait for itself; attach "
+        "it before or after that");
   const std::lock_guard lock(observers().mutex);
   observers().list.push_back(observer_);
   ++detail::watchers;
@@ -127,6 +154,7 @@ std::uint64_t Departures() noexcept { return observers().departures; }
 
 void TellBefore(const CopyRecord& copy) {
   Begin();
+  const Telling telling;
   const std::shared_lock lock(observers().mutex);
   for (const auto& observer : observers().list) observer->Before(copy);
 }

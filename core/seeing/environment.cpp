@@ -2,13 +2,16 @@
 // Which observers a program has before it says so itself.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/memory/observers.hpp"
@@ -59,16 +62,31 @@ void PrintLedger() {
   }
 }
 
-/// FERRY_LEDGER=[verify or 1][,][file]
+/// A word is more likely one that we don't know.
+bool NamesFile(std::string_view value) { return value.find_first_of("./") != std::string_view::npos; }
+
+/// Takes the word off the value's begin, with its comma, if it is there.
+bool TakeWord(std::string_view& value, std::string_view word) {
+  if (!value.starts_with(word) || (value.size() != word.size() && value[word.size()] != ',')) return false;
+  value.remove_prefix(std::min(value.size(), word.size() + 1));
+  return true;
+}
+
+/// FERRY_LEDGER=file, or 1 or verify, with a file behind a comma or without.
 void KeepLedger(std::string_view wanted) {
-  auto detail = Ledger::Detail::kRecords;
-  if (wanted.substr(0, 6) == "verify" && (wanted.size() == 6 || wanted[6] == ',')) {
-    detail = Ledger::Detail::kVerify;
-    wanted.remove_prefix(wanted.size() == 6 ? 6 : 7);
-  }
   if (wanted == "0") return;
-  if (wanted == "1") wanted = {};
-  const std::string file = WithProcessId(std::string(wanted));
+  const std::string all(wanted);
+  const bool verifies = TakeWord(wanted, "verify");
+  if (!verifies) TakeWord(wanted, "1");
+  if (!wanted.empty() && !NamesFile(wanted)) {
+    Log(LogLevel::kWarning, "FERRY_LEDGER=" + all +
+                                " is neither 0, 1, verify nor a file; say 1, verify, or a file with a dot or "
+                                "a slash in its name");
+    return;
+  }
+  const std::string named = WithProcessId(std::string(wanted));
+  std::error_code none;  // the program may go to another folder before its end
+  const std::string file = named.empty() ? named : std::filesystem::absolute(named, none).string();
   if (!file.empty() && !std::ofstream(file, std::ios::app)) {
     Log(LogLevel::kWarning,
         "FERRY_LEDGER: the file " + file + " cannot be written; say 1, or verify, for a table on stderr");
@@ -76,14 +94,18 @@ void KeepLedger(std::string_view wanted) {
   }
   ledger_file() = file;
   ledger_process = getpid();
-  ledger_of_program = new Ledger(detail);
+  ledger_of_program = new Ledger(verifies ? Ledger::Detail::kVerify : Ledger::Detail::kRecords);
   std::atexit(PrintLedger);
 }
 
 /// FERRY_TRACE=file. The trace is never destroyed: it may end while it is told of something.
 void KeepTrace(const std::string& wanted) try {
   if (wanted == "0") return;
-  if (wanted == "1") return Log(LogLevel::kWarning, "FERRY_TRACE=1 is not a file; say trace.json");
+  if (!NamesFile(wanted))
+    return Log(LogLevel::kWarning,
+               "FERRY_TRACE=" + wanted +
+                   " is not a file; say trace.json, or a file with a dot or a slash in its "
+                   "name");
   static const Trace* trace = nullptr;
   trace = new Trace(WithProcessId(wanted));
   std::atexit([] { EndTrace(*trace); });
@@ -119,6 +141,7 @@ void ShowRanges(const std::string& wanted) {
 }  // namespace
 
 void WatchForEnvironment() {
+  static_cast<void>(log_level());  // FERRY_LOG=trace is for whoever is told of accesses
   if (const std::string wanted = Environment("FERRY_GUARD"); !wanted.empty()) GuardPointers(wanted);
   if (const std::string wanted = Environment("FERRY_TRANSFERS"); !wanted.empty()) GuardTransfers(wanted);
   if (const std::string wanted = Environment("FERRY_LEDGER"); !wanted.empty()) KeepLedger(wanted);

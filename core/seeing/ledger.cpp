@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "core/seeing/words.hpp"
+#include "core/seeing/write_signals.hpp"
 #include "ferry/error.hpp"
+#include "ferry/stream.hpp"
 #include "ferry/synced_memory.hpp"
 
 namespace ferry {
@@ -62,7 +64,7 @@ std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
 
 LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
   if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
-  if (entries_.size() == kMost) {
+  if (entries_.size() == kMost || key.label == kNoLabel) {
     LedgerEntry& entry = beyond_[static_cast<std::size_t>(key.kind)];
     entry.kind = key.kind;
     return entry;
@@ -86,7 +88,10 @@ Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
   Memory& known = found->second;
   if (fresh || known.text != memory.label()) {
     known.text = memory.label();
-    known.label = labels_.try_emplace(known.text, labels_.size()).first->second;
+    const auto label = labels_.find(known.text);
+    known.label = label != labels_.end()    ? label->second
+                  : labels_.size() == kMost ? kNoLabel
+                                            : labels_.try_emplace(known.text, labels_.size()).first->second;
   }
   return known;
 }
@@ -122,6 +127,14 @@ bool Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip) no
   return returns && !goes_on;
 }
 
+/// Whether a device gets what it had when the host asked for it mutable: the host has not changed it.
+bool Ledger::Book::InVain(const CopyRecord& copy, const Memory& memory) {
+  const bool lent = copy.source != nullptr && memory.lent.bytes != 0 &&
+                    memory.lent.first == copy.range.first && memory.lent.bytes == copy.range.bytes;
+  return lent && memory.lenders.Has(copy.to, copy.range) &&
+         SumOf(copy.source, copy.range.bytes) == memory.sum;
+}
+
 void Ledger::Book::On(const CopyRecord& copy) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*copy.memory);
@@ -129,23 +142,28 @@ void Ledger::Book::On(const CopyRecord& copy) {
   ++entry.count;
   entry.bytes += copy.range.bytes;
   if (Returns(copy, memory.trip)) ++entry.returned;
-  const bool lent = copy.source != nullptr && memory.lent.bytes != 0 &&
-                    memory.lent.first == copy.range.first && memory.lent.bytes == copy.range.bytes;
-  if (lent && SumOf(copy.source, copy.range.bytes) == memory.sum) ++entry.unwritten;
+  if (detail_ != Detail::kVerify) return;
+  if (InVain(copy, memory)) ++entry.unwritten;
+  memory.held.Add(copy.from, copy.range);
+  memory.held.Add(copy.to, copy.range);
 }
 
 void Ledger::Book::On(const AccessRecord& access) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*access.memory);
   if (access.access != Access::kRead) {
-    if (access.side == Side::kGpu) memory.written = Clock::now();
+    if (access.side == Side::kGpu) memory.written = {access.site, Clock::now()};
     memory.lent = {0, 0};
     if (detail_ == Detail::kVerify && access.access == Access::kReadWrite &&
         access.bytes_on_host != nullptr) {
       memory.lent = access.range;
       memory.sum = SumOf(access.bytes_on_host, access.range.bytes);
+      memory.lenders = memory.held;
     }
+    memory.held.Remove(access.range);
   }
+  if (detail_ == Detail::kVerify && access.on != nullptr && !access.prefetch)
+    memory.held.Add(&access.on->device(), access.range);
   if (access.action != Action::kZero) return;
   LedgerEntry& entry = EntryOf({.kind = LedgerKind::kFill,
                                 .access = access.access,
@@ -158,6 +176,15 @@ void Ledger::Book::On(const AccessRecord& access) {
                                 .label = memory.label});
   ++entry.count;
   entry.bytes += access.bytes;
+}
+
+/// Of bytes that are in place, no access is told.
+void Ledger::Book::On(const CallRecord& call) {
+  if (call.on == nullptr) return;
+  const auto now = Clock::now();
+  const std::lock_guard lock(mutex_);
+  for (const auto& [memory, range, access] : call.operands)
+    if (access != Access::kRead) MemoryOf(*memory).written = {call.site, now};
 }
 
 void Ledger::Book::On(const WaitRecord& wait) {
@@ -175,8 +202,9 @@ void Ledger::Book::On(const WaitRecord& wait) {
                                 .label = memory.label});
   ++entry.count;
   entry.waited_ns += wait.waited_ns;
-  const bool known = wait.access == Access::kRead && wait.written && memory.written != Clock::time_point{};
-  if (known && end - memory.written >= 2 * std::chrono::nanoseconds(wait.waited_ns)) ++entry.in_time;
+  const bool known = wait.access == Access::kRead && wait.written && memory.written &&
+                     detail::Same(wait.written->site, memory.written->site);
+  if (known && end - memory.written->at >= 2 * std::chrono::nanoseconds(wait.waited_ns)) ++entry.in_time;
 }
 
 void Ledger::Book::On(const LifeRecord& life) {
@@ -184,6 +212,11 @@ void Ledger::Book::On(const LifeRecord& life) {
   if (life.what == LifeRecord::What::kMemory) {
     if (!life.begins) memories_.erase(life.memory);
     return;
+  }
+  if (!life.begins && detail_ == Detail::kVerify) {
+    Memory& memory = MemoryOf(*life.memory);
+    memory.held.Remove(life.device);
+    memory.lenders.Remove(life.device);
   }
   if (!life.begins && !life.evicted) return;
   LedgerEntry& entry = EntryOf({.kind = life.begins ? LedgerKind::kAllocation : LedgerKind::kEviction,
@@ -241,6 +274,7 @@ std::string Ledger::Table(std::size_t rows) const { return detail::TableOf(Entri
 std::string Ledger::Json() const { return detail::JsonOf(Entries()); }
 
 void Ledger::Write(const std::string& file) const {
+  const detail::WithoutWriteSignals quiet;
   std::ofstream out(file, std::ios::binary);
   out << (file.ends_with(".json") ? Json() : Table(kAllRows));
   if (!out.flush()) throw Error("Ledger: " + file + " cannot be written");

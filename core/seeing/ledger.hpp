@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/seeing/held_bytes.hpp"
 #include "ferry/ledger.hpp"
 
 namespace ferry {
@@ -22,6 +23,7 @@ class Ledger::Book : public Observer {
   using Observer::On;
   void On(const CopyRecord& copy) override;
   void On(const AccessRecord& access) override;
+  void On(const CallRecord& call) override;
   void On(const UnreadRecord& unread) override;
   void On(const WaitRecord& wait) override;
   void On(const LifeRecord& life) override;
@@ -51,24 +53,33 @@ class Ledger::Book : public Observer {
     const Device *from, *to;
     ByteRange range;
   };
+  /// Of a device, at the line that queued it.
+  struct Work {
+    Site site;
+    Clock::time_point at;
+  };
   /// Of a live memory.
   struct Memory {
     std::size_t label = 0;
-    std::string text;             ///< of the label, as it was last
-    Clock::time_point written{};  ///< by a device, when the access was told
+    std::string text;               ///< of the label, as it was last
+    std::optional<Work> written{};  ///< by a device, when it was told last
     /// Of the last copy that a write was seen of.
     std::optional<Trip> trip{};
-    /// What the host had when it asked for bytes mutable, until they are copied.
+    detail::HeldBytes held{};  ///< where the ledger verifies
+    /// What the host had when it asked for bytes mutable, until they are copied; and who held them then.
     ByteRange lent{0, 0};
     std::uint64_t sum = 0;
+    detail::HeldBytes lenders{};
   };
 
   static bool Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept;
+  static bool InVain(const CopyRecord& copy, const Memory& memory);
   LedgerEntry& EntryOf(const Key& key);
   LedgerEntry& EntryOf(const CopyRecord& copy, std::size_t label);
   Memory& MemoryOf(const SyncedMemory& memory);
 
   static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kNoLabel = ~std::size_t{0};  ///< of memories that came when there were kMost
   const Detail detail_;
   mutable std::mutex mutex_;
   std::unordered_map<Key, LedgerEntry, Hash> entries_;

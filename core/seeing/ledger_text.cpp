@@ -14,8 +14,13 @@ namespace {
 constexpr std::array<const char*, 5> kKinds = {"copy", "fill", "allocation", "eviction", "wait"};
 const char* KindOf(LedgerKind kind) noexcept { return kKinds[static_cast<std::size_t>(kind)]; }
 
+std::string Json(const std::string& text) {
+  std::string quoted;
+  AppendJson(quoted, text);
+  return quoted;
+}
 std::string Quoted(const std::string& label) {
-  return label.empty() ? "memories without a label" : '"' + label + '"';
+  return label.empty() ? "memories without a label" : Json(label);
 }
 std::string Times(std::uint64_t count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
 std::string InMicroseconds(std::int64_t ns) { return std::to_string(ns / 1000) + " us"; }
@@ -71,7 +76,8 @@ void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
   advice.push_back("the host waited " + Times(entry.count) + ", " + InMicroseconds(entry.waited_ns) +
                    ", for " + Quoted(entry.label) + " in " + NameOf(*entry.asked) +
                    "; a Prefetch to the host right after " + NameOf(entry.written->site) +
-                   " would have been in time " + Times(entry.in_time));
+                   " would have been in time " + Times(entry.in_time) +
+                   ", unless it was written in place after that");
 }
 
 /// Two sites, each of which has the bytes brought to it since the other has written them: said of one of
@@ -83,11 +89,6 @@ void AddPingPong(const LedgerEntry& entry, std::vector<std::string>& advice) {
                    " on " + entry.to + " write it in turn; at one place they need no copy");
 }
 
-std::string Json(const std::string& text) {
-  std::string quoted;
-  AppendJson(quoted, text);
-  return quoted;
-}
 std::string Json(const Site& site) {
   return R"({"file": )" + Json(std::string(site.file())) + R"(, "line": )" + std::to_string(site.line()) +
          R"(, "function": )" + Json(std::string(site.function())) + '}';
@@ -110,6 +111,12 @@ std::string Json(const LedgerEntry& entry) {
   add("waited_ns", static_cast<std::uint64_t>(entry.waited_ns));
   return text + (entry.prefetch ? ", \"prefetch\": true" : "") +
          (entry.pageable ? ", \"pageable\": true}" : "}");
+}
+
+/// Whatever is in a label, a row of the table is one line.
+std::string Cell(const std::string& label) {
+  const std::string quoted = Json(label);
+  return quoted.substr(1, quoted.size() - 2);
 }
 
 /// "  a  b": columns as wide as their widest cell; the first two are numbers.
@@ -149,7 +156,7 @@ std::string TableOf(const std::vector<LedgerEntry>& entries, std::size_t most) {
   for (const LedgerEntry& entry : entries) {
     if (rows.size() > most) break;
     rows.push_back({BytesInWords(entry.bytes), std::to_string(entry.count), What(entry),
-                    entry.label.empty() ? "-" : entry.label, Written(entry), Asked(entry)});
+                    entry.label.empty() ? "-" : Cell(entry.label), Written(entry), Asked(entry)});
   }
   std::string text = Columns(rows);
   if (entries.size() > most) text += "  and " + std::to_string(entries.size() - most) + " more\n";

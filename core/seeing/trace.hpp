@@ -74,7 +74,8 @@ class Trace::Events : public Observer {
     bool has_device_lane;
     std::string name;
     std::optional<Slice> open;
-    std::string operands;  ///< of the accesses that the open slice stands for
+    std::string operands;        ///< of the accesses that the open slice stands for
+    Nanoseconds device_end = 0;  ///< of the last slice by the device's clock
   };
   /// The host, or a device.
   struct Space {

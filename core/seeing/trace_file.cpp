@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/seeing/write_signals.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry::detail {
@@ -45,6 +46,7 @@ void TraceFile::WriteSome() noexcept {
 }
 
 void TraceFile::Write() noexcept {
+  const WithoutWriteSignals quiet;
   if (file_ != nullptr && std::fwrite(text_.data(), 1, text_.size(), file_.get()) != text_.size()) {
     Fail();
     file_.reset();

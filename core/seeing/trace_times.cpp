@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a trace knows of copies and calls by the clocks of their devices: a second track for each stream.
+#include <algorithm>
 #include <utility>
 
 #include "core/seeing/trace.hpp"
@@ -55,7 +56,10 @@ void Trace::Events::WriteMeasured(std::size_t space, Which which) {
       const auto period = anchor->PeriodOf(work);
       if (!period) continue;
       const auto since = [&](Clock::time_point at) { return std::chrono::nanoseconds(at - began_).count(); };
-      Add(DeviceLaneOf(track), std::max<Nanoseconds>(since(period->begin), 0), since(period->end), text);
+      // By another anchor, it may seem to begin before the last one's end.
+      const Nanoseconds begin = std::max(since(period->begin), track.device_end);
+      track.device_end = std::max(since(period->end), begin);
+      Add(DeviceLaneOf(track), begin, track.device_end, text);
     }
   }
 }

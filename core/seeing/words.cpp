@@ -66,7 +66,10 @@ std::string NameOf(const Site& site) { return Name(site); }
 bool Same(const Site& a, const Site& b) noexcept { return a.line() == b.line() && a.file() == b.file(); }
 
 std::string NameOf(const SyncedMemory& memory) {
-  return memory.label().empty() ? "a memory without a label" : '"' + memory.label() + '"';
+  if (memory.label().empty()) return "a memory without a label";
+  std::string quoted;
+  AppendJson(quoted, memory.label());
+  return quoted;
 }
 
 std::string BytesInWords(std::uint64_t bytes) {

@@ -17,7 +17,7 @@ std::string NameOfSpace(const Device* device);
 std::string NameOf(const Site& site);
 /// Whether the two are one line of one source.
 bool Same(const Site& a, const Site& b) noexcept;
-/// `"weight7"`, or `a memory without a label`.
+/// `"weight7"`, or `a memory without a label`. One line, with JSON's escapes.
 std::string NameOf(const SyncedMemory& memory);
 /// "1.2 MB": three digits, of powers of 1000.
 std::string BytesInWords(std::uint64_t bytes);

@@ -27,13 +27,15 @@ struct LedgerEntry {
   bool pageable;                 ///< copies of bytes that are the caller's
   std::uint64_t count = 0;       ///< how often
   std::uint64_t bytes = 0;       ///< of all together
-  std::uint64_t unwritten =
-      0;  ///< of the copies, those whose bytes nobody had changed; counted by Ledger::Detail::kVerify
+  /// Of the copies, those that a read in place of `written` would have saved: the device had the bytes when
+  /// the host asked for them mutable, and the host did not change them. Counted by Ledger::Detail::kVerify.
+  std::uint64_t unwritten = 0;
   std::uint64_t returned =
       0;  ///< of the copies, those that took the memory's last one back, between the same two sites
   std::uint64_t unread = 0;  ///< of the copies by a Prefetch, those that nobody used while they were current
-  std::uint64_t in_time =
-      0;  ///< of the waits, those that a Prefetch right after the write would have made needless
+  /// Of the waits, those that a Prefetch right after the write would have made needless, as far as the host
+  /// can tell: by its clock, and unless the bytes were written in place by a pointer since.
+  std::uint64_t in_time = 0;
   std::int64_t waited_ns = 0;  ///< by the host, of waits; in nanoseconds
 };
 

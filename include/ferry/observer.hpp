@@ -109,8 +109,8 @@ struct CallRecord {
 };
 
 /// Is told what happens. All calls are made from any thread, several at once, and most of them under the lock
-/// of the memory: an observer locks what it keeps, accesses no memory, and attaches and detaches nobody. One
-/// whose On… throws is detached, with a warning in the log.
+/// of the memory: an observer locks what it keeps, accesses no memory (or waits for itself forever), and
+/// attaches nobody. One whose On… throws is detached, with a warning in the log.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -141,11 +141,12 @@ class Observer {
 /// Has an observer told of everything while it lives. Several are told in the order in which they came.
 class [[nodiscard]] Watch {
  public:
-  /// Throws std::invalid_argument for null.
+  /// Throws std::invalid_argument for null, and std::logic_error in a call of an observer.
   explicit Watch(std::shared_ptr<Observer> observer);
   /// An observer of accesses alone.
   explicit Watch(std::function<void(const AccessRecord&)> on_access);
-  /// Returns when no call of the observer is under way.
+  /// Returns when no call of the observer is under way. In a call of an observer it returns at once, and the
+  /// one that it ends is told nothing more after that call.
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;

@@ -154,6 +154,13 @@ int Fork() {
   return 0;
 }
 
+/// Ends in another folder than it began in.
+int Moves() {
+  SyncedMemory memory(kBytes, GetDevice("sim"), "x");
+  CopyThere(memory);
+  return chdir("/");
+}
+
 /// Its file is said to be /dev/full.
 int EndAtWarning() {
   SetLogSink([](LogLevel, std::string_view line) {
@@ -176,6 +183,7 @@ int main(int argc, char** argv) {
   if (scenario == "second-try") return DeviceAtSecondTry();
   if (scenario == "log") return LogAtEachLevel();
   if (scenario == "fork") return Fork();
+  if (scenario == "moves") return Moves();
   if (scenario == "end-at-warning") return EndAtWarning();
   if (scenario == "out-of-memory") return HostOutOfMemory();
   std::cerr << "no such scenario\n";

@@ -124,6 +124,14 @@ TEST_CASE("A FERRY_LOG that is no level is a warning") {
   CHECK_FALSE(outcome.Says("an info"));
 }
 
+TEST_CASE("FERRY_LOG is read by the first record, though nothing has been logged before") {
+  const Outcome outcome = Run("FERRY_LOG=trace", "moves");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.Says("\"x\": UNINITIALIZED, cpu read-write -> zero 65536 bytes, HEAD_AT_CPU, at "));
+  CHECK(outcome.Says("\"x\": HEAD_AT_CPU, gpu read -> copy 65536 bytes, SYNCED, at "));
+  CHECK(Run("FERRY_LOG=loud", "moves").Says("FERRY_LOG=loud is not a level"));
+}
+
 TEST_CASE("A host that is out of memory says so, and goes on when there is room") {
   const Outcome outcome = Run("FERRY_DEVICE=host", "out-of-memory");
   CHECK(outcome.status == 0);
@@ -156,6 +164,30 @@ TEST_CASE("%p in the name of a trace's file, or a ledger's, stands for the proce
   for (const std::string& name : names) CHECK(name.find('%') == std::string::npos);
   const std::string process = names[0].substr(2, names[0].find('.') - 2);
   CHECK(std::filesystem::exists(folder / ("t_" + process + '_' + process + ".json")));
+}
+
+TEST_CASE("A ledger's file is where it was asked for, though the program goes to another folder") {
+  const ferry::testing::Folder folder;
+  const std::string here = "-C " + (folder / "").string();
+  CHECK(Run(here + " FERRY_LEDGER=l.json", "moves").output.empty());
+  CHECK(Run(here + " FERRY_LEDGER=1,l.txt", "moves").output.empty());
+  CHECK(Run(here + " FERRY_LEDGER=verify,v.txt", "moves").output.empty());
+  CHECK(folder.Files().size() == 3);
+  for (const char* const name : {"l.json", "l.txt", "v.txt"})
+    CHECK(Count(Bytes((folder / name).string()), "the host to sim:0") == (name[2] == 't' ? 1 : 0));
+  CHECK(Count(Bytes((folder / "l.json").string()), R"("kind": "copy")") == 1);
+}
+
+TEST_CASE("A word that is neither a value nor a file's name is a warning, and no file") {
+  const ferry::testing::Folder folder;
+  for (const char* const value : {"FERRY_LEDGER=on", "FERRY_LEDGER=verfy", "FERRY_LEDGER=verify,on",
+                                  "FERRY_LEDGER=1on", "FERRY_TRACE=on"}) {
+    const Outcome outcome = Run("-C " + (folder / "").string() + " " + value, "moves");
+    CHECK(outcome.status == 0);
+    CHECK(outcome.Says("[warning] " + std::string(value)));
+    CHECK(Count(outcome.output, "\n") == 1);
+  }
+  CHECK(folder.Files().empty());
 }
 
 TEST_CASE("A log's sink may end the program that is warned of its trace") {

@@ -2,7 +2,10 @@
 // What a ledger proves to be needless.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
 #include <cstdint>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "ledger_fixture.hpp"
@@ -17,6 +20,7 @@ TEST_CASE("Who asks for bytes mutable and writes none is told so, where the ledg
   const Ledger ledger(Ledger::Detail::kVerify);
   Blob<float> blob({100}, *f.device);
   blob.set_name("weight7");
+  GrowThere(blob);
   for (int i = 0; i < 3; ++i) Norm(blob), Step(blob);
   CHECK_THAT(Joined(ledger.Advice()),
              ContainsSubstring("\"weight7\" copied 3 times, 1.2 kB: Norm (ledger_fixture.hpp:") &&
@@ -31,25 +35,61 @@ TEST_CASE("Who writes gets no such advice, and nobody where the ledger does not 
   for (int i = 0; i < 3; ++i) Grow(blob), Step(blob);
   CHECK(verifies.Advice().empty());
   Blob<float> unwritten({100}, *f.device);
-  Norm(unwritten), Step(unwritten);
+  Step(unwritten), Norm(unwritten), Step(unwritten);
   CHECK(does_not.Advice().empty());
   CHECK(verifies.Advice().size() == 1);
 }
 
-TEST_CASE("What a device writes meanwhile is nothing that the host asked for and did not write") {
+TEST_CASE("Bytes that somebody overwrites meanwhile are none that the host asked for and did not write") {
   LedgerFixture f;
   const Ledger ledger(Ledger::Detail::kVerify);
   Blob<float> blob({100}, *f.device);
-  Norm(blob);
+  Step(blob), Norm(blob);
   blob.mutable_gpu_data();
   blob.cpu_data();
+  blob.overwrite_cpu_data();
+  Step(blob);
   blob.data()->Release(Side::kGpu);
   Step(blob);
   std::uint64_t copies = 0, unwritten = 0;
   for (const LedgerEntry& entry : ledger.Entries())
     if (entry.kind == LedgerKind::kCopy) copies += entry.count, unwritten += entry.unwritten;
-  CHECK(copies == 3);
+  CHECK(copies == 5);
   CHECK(unwritten == 1);  // that of Norm's
+}
+
+TEST_CASE("A copy to who has never had the bytes, or has given them back, is none that a read would save") {
+  sim::Reset({.seed = 1, .devices = 2, .peers = false});
+  const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+  const Place cpu = Place::Cpu(*first), one(*first), two(*second);
+  const Ledger ledger(Ledger::Detail::kVerify);
+  const auto ask = [&](auto&& x) { cpu.ReadWrite(x); };
+  Array<float> fresh(100, *first), elsewhere(100, *first), gone(100, *first), part(100, *first);
+  ask(fresh), one.Read(fresh);
+  one.Read(elsewhere), ask(elsewhere), two.Read(elsewhere);
+  one.Read(gone), ask(gone), gone.Release(*first), one.Read(gone);
+  one.Read(part.Slice(0, 50)), ask(part.Slice(40, 20)), one.Read(part.Slice(40, 20));
+  CHECK(Joined(ledger.Advice()).empty());
+  one.Read(part), ask(part.Slice(40, 20)), one.Read(part.Slice(40, 20));
+  CHECK_THAT(Joined(ledger.Advice()),
+             ContainsSubstring("copied once, 80 B") && ContainsSubstring("would save all of them"));
+}
+
+TEST_CASE("A wait that a Prefetch would have spared is told, unless a later call wrote the bytes in place") {
+  LedgerFixture f;
+  const Ledger ledger;
+  Blob<float> last({100}, *f.device), written_on({100}, *f.device);
+  last.set_name("last"), written_on.set_name("written on");
+  for (Blob<float>* const blob : {&last, &written_on}) GrowThere(*blob);
+  Set(Place(*f.device), 1.0F, written_on);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  Look(last), Look(written_on);
+  const std::string advice = Joined(ledger.Advice());
+  CHECK_THAT(advice,
+             ContainsSubstring("for \"last\" in Look (ledger_fixture.hpp:") &&
+                 ContainsSubstring("a Prefetch to the host right after GrowThere (ledger_fixture.hpp:") &&
+                 ContainsSubstring("would have been in time once, unless it was written in place"));
+  CHECK_THAT(advice, !ContainsSubstring("written on"));
 }
 
 TEST_CASE("Two sites that write in turn at two places are told so") {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <malloc.h>
+
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -227,6 +229,30 @@ TEST_CASE("A ledger's memory is bounded: what is new beyond it is summed by kind
   for (const LedgerEntry& entry : entries)
     allocations += entry.kind == LedgerKind::kAllocation ? entry.count : 0;
   CHECK(allocations == kMemories);
+}
+
+TEST_CASE("Nor does a ledger keep the labels of what is beyond its bound") {
+  LedgerFixture f;
+  const Ledger ledger;
+  const auto name = [&](int from, int to) {
+    for (int i = from; i < to; ++i) {
+      SyncedMemory memory(4, *f.device, std::to_string(i) + std::string(1000, ' '));
+      memory.overwrite_cpu_data();
+    }
+    return mallinfo2().uordblks;
+  };
+  const std::size_t full = name(0, 5000), later = name(5000, 25'000);
+  CHECK(later < full + 10'000'000);  // the labels have twice that
+}
+
+TEST_CASE("A row of a table is one line, whatever is in a label") {
+  LedgerFixture f;
+  const Ledger ledger;
+  Blob<float> blob({100}, *f.device);
+  blob.set_name("a \"b\"\n\xFF");
+  for (int i = 0; i < 3; ++i) Grow(blob), GrowThere(blob);
+  CHECK_THAT(ledger.Table(), ContainsSubstring(R"(  a \"b\"\u000a\ufffd  )"));
+  CHECK_THAT(ledger.Advice().at(0), ContainsSubstring(R"("a \"b\"\u000a\ufffd" went back)"));
 }
 
 }  // namespace

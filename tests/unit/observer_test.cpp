@@ -2,12 +2,14 @@
 // What observers are told of memories, and what becomes of one that throws.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "ferry/ferry.hpp"
 #include "synced_memory_device.hpp"
+#include "tests/log_lines.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -246,6 +248,35 @@ TEST_CASE("An observer that throws is detached with a warning, and the others ar
   CHECK(told == 2);
   REQUIRE(lines.size() == 1);
   CHECK_THAT(lines[0], ContainsSubstring("detached: full"));
+}
+
+TEST_CASE("An observer that attaches one while it is told is detached with a warning, and nobody waits") {
+  ObserverFixture f;
+  const LogLines warnings;
+  int told = 0;
+  const Watch bad([&](const AccessRecord&) { const Ledger ledger; });
+  const Watch good([&](const AccessRecord&) { ++told; });
+  SyncedMemory memory(4, *f.device);
+  memory.cpu_data(), memory.gpu_data();
+  CHECK(told == 2);
+  REQUIRE(warnings.lines().size() == 1);
+  CHECK_THAT(warnings.lines()[0], ContainsSubstring("detached: Watch: an observer that is being told"));
+}
+
+TEST_CASE("A watch may end while its observer, or another one, is told") {
+  ObserverFixture f;
+  int first = 0, second = 0;
+  std::optional<Watch> others;
+  std::optional<Watch> own;
+  own.emplace([&](const AccessRecord&) {
+    ++first;
+    own.reset(), others.reset();
+  });
+  others.emplace([&](const AccessRecord&) { ++second; });
+  SyncedMemory memory(4, *f.device);
+  memory.cpu_data(), memory.gpu_data();
+  CHECK(first == 1);
+  CHECK(second <= 1);
 }
 
 TEST_CASE("A watch needs an observer") {

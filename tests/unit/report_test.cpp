@@ -88,7 +88,7 @@ TEST_CASE("A trace that ends anywhere is read as far as it goes") {
     const std::string text = whole.substr(0, bytes);
     CAPTURE(bytes);
     if (bytes == 0) {
-      CHECK(FlawOf(text) == "is empty");
+      CHECK(FlawOf(text).starts_with("is empty"));
     } else if (bytes < first) {
       CHECK(FlawOf(text) == "ends before its first event");
     } else {
@@ -115,7 +115,7 @@ TEST_CASE("A trace with one byte changed is read or refused") {
 }
 
 TEST_CASE("What is no trace is refused in words") {
-  CHECK(FlawOf("") == "is empty");
+  CHECK(FlawOf("").starts_with("is empty; of a program that dies"));
   CHECK(FlawOf("[]") == "is no trace of Ferry's");
   CHECK(FlawOf(R"([{"ph":"X","name":"somebody's"}])") == "is no trace of Ferry's");
   CHECK_THAT(FlawOf("hello"), ContainsSubstring("is no trace of Ferry's: at byte 0 a [ is missing"));

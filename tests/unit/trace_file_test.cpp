@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The file of a trace, and the lack of one.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -87,6 +92,30 @@ TEST_CASE("Where the disk gets full in the middle, what has been written can be 
   const report::Trace read = report::ReadTrace(in);
   CHECK(read.truncated);
   CHECK(read.pairs.size() == 1);
+}
+
+TEST_CASE(
+    "A limit of a file's size, and a pipe that nobody reads any more, end the trace and not the program") {
+  sim::Reset({.seed = 1});
+  const auto device = MakeDevice("sim:0");
+  const Folder folder;
+  const std::string file = (folder / "t.json").string(), fifo = (folder / "fifo").string();
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  const int reader = open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  const LogLines warnings;
+  {
+    const Trace limited(file), read(fifo);
+    Blob<float> blob({100}, *device);
+    WriteIt(blob), ReadItThere(blob);
+    close(reader);
+    const FullDisk full(100'000);
+    const auto ignored = std::signal(SIGXFSZ, SIG_DFL);
+    for (int i = 0; i < 1000; ++i) WriteIt(blob), ReadItThere(blob);
+    std::signal(SIGXFSZ, ignored);
+  }
+  REQUIRE(warnings.lines().size() == 2);
+  CHECK(warnings.Has(file + " cannot be written: File too large"));
+  CHECK(warnings.Has(fifo + " cannot be written: Broken pipe"));
 }
 
 }  // namespace

@@ -165,6 +165,22 @@ TEST_CASE("A device may end before the trace, with work that nobody waited for")
   CHECK(lines.empty());
 }
 
+TEST_CASE(
+    "By the device's clock no slice of a stream begins before the last one's end, whatever their anchors") {
+  LateTrace f;
+  const Place cpu = Place::Cpu(*f.device), gpu(*f.device);
+  Array<float> x(100, *f.device);
+  for (int i = 0; i < 500; ++i)
+    Scale(gpu, 2.0F, x), cpu.Read(x), cpu.ReadWrite(x);  // each wait makes an anchor
+  double end = 0;
+  for (const Json& event : f.Events()) {
+    if (event.Text("ph") != "X" || !event.Text("cat").starts_with("device ")) continue;
+    REQUIRE(event.Number("ts") >= end - 1e-4);
+    end = EndOf(event);
+  }
+  CHECK(end > 0);
+}
+
 TEST_CASE("Two devices of one name have times, each by an anchor of its own") {
   LateTrace f;
   const auto second = MakeDevice("sim:0");

@@ -57,6 +57,11 @@ TEST_CASE("The refusal says who has written the bytes, and how they were asked f
   const std::string line = std::to_string(__LINE__ - 1);
   CHECK_THAT(RefusalOf([&] { memory.gpu_data(); }),
              ContainsSubstring("transfer_guard_test.cpp:" + line + ") asked for them mutable"));
+  SyncedMemory filled(4, *f.device);
+  filled.overwrite_cpu_data();
+  CHECK_THAT(RefusalOf([&] { filled.gpu_data(); }), ContainsSubstring(") asked for them to overwrite"));
+  CHECK_THAT(RefusalOf([&] { memory.Release(Side::kCpu); }),
+             ContainsSubstring("for a Prefetch or a Release by"));
 }
 
 TEST_CASE("The innermost guard decides, and its end brings back the one around it") {

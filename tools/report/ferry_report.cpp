@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -84,6 +85,10 @@ int main(int argc, char** argv) {
     Report(arguments);
   } catch (const BadTrace& error) {
     std::cerr << "ferry-report: " << arguments.trace << ' ' << error.what() << '\n';
+    return 1;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "ferry-report: " << arguments.trace
+              << " needs more memory than there is: trace fewer steps\n";
     return 1;
   } catch (const std::exception& error) {
     std::cerr << "ferry-report: " << error.what() << '\n';

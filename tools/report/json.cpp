@@ -56,6 +56,7 @@ std::optional<Json> ArrayReader::Next() {
     return std::nullopt;
   }
   if (!first) Expect(',');
+  item_ = at_;
   return Value(0);
 }
 
@@ -63,7 +64,7 @@ int ArrayReader::Peek() { return in_.sgetc(); }
 int ArrayReader::Take() {
   const int c = in_.sbumpc();
   if (c == kEnd) throw Truncated();
-  ++at_;
+  if (++at_ - item_ > kLongest) Refuse("a value is longer than 1 MiB");
   return c;
 }
 int ArrayReader::Visible() {

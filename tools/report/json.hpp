@@ -44,7 +44,7 @@ struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Reads an array item by item, strictly, in one pass.
+/// Reads an array item by item, strictly, in one pass. An item has at most 1 MiB.
 class ArrayReader {
  public:
   explicit ArrayReader(std::istream& in) : in_(*in.rdbuf()) {}
@@ -68,7 +68,9 @@ class ArrayReader {
   Json Object(int depth);
 
   std::streambuf& in_;
-  std::uint64_t at_ = 0;  ///< of the next byte
+  static constexpr std::uint64_t kLongest = std::uint64_t{1} << 20;
+  std::uint64_t at_ = 0;    ///< of the next byte
+  std::uint64_t item_ = 0;  ///< where the item began
   bool begun_ = false;
 };
 

@@ -160,7 +160,8 @@ std::uint32_t Texts::NumberOf(std::string_view text) {
 }
 
 Trace ReadTrace(std::istream& in) {
-  if (in.peek() == std::char_traits<char>::eof()) throw BadTrace("is empty");
+  if (in.peek() == std::char_traits<char>::eof())
+    throw BadTrace("is empty; of a program that dies, what it has not written by then is lost");
   ArrayReader reader(in);
   Builder builder;
   bool ours = false, truncated = false;
