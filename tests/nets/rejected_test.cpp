@@ -3,14 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch_template_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <list>
 #include <map>
 #include <string_view>
 
-#include "tests/nets/layer_case.hpp"
+#include "tests/nets/layer_run.hpp"
 
 namespace ferry::nets_test {
 namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
 
 /// What Caffe refuses and Ferry does.
 const std::map<std::string, std::string>& Wider() {
@@ -122,6 +127,35 @@ TEMPLATE_TEST_CASE("What Caffe refuses of a layer is refused, in the same call o
              refusal.text.find("Shape") != std::string::npos));
     }
   }
+}
+
+// Caffe finds no storage for such a top. That it may have the shape is of use to a net whose inputs get their
+// real shapes later, and from then on it has storage.
+TEST_CASE("A top that never had an element has no pass forward", "[rejected]") {
+  for (const auto& [text, tops] : std::map<std::string, std::size_t>{
+           {LayerText("Convolution", "convolution_param { num_output: 2 kernel_size: 4 }"), 1},
+           {LayerText("Convolution", "convolution_param { num_output: 2 kernel_size: 4 group: 2 }"), 1},
+           {LayerText("Deconvolution",
+                      "convolution_param { num_output: 2 kernel_size: 1 pad_h: 1 pad_w: 2 }"),
+            1},
+           {LayerText("Im2col", "convolution_param { kernel_size: 4 }"), 1},
+           {LayerText("Pooling", "pooling_param { kernel_size: 4 }"), 1},
+           {LayerText("Pooling", "pooling_param { kernel_size: 4 pool: AVE }"), 1},
+           {LayerText("Pooling", "pooling_param { kernel_size: 4 }"), 2},
+           {LayerText("Slice", "slice_param { axis: 3 slice_point: 2 slice_point: 4 }"), 3}})
+    for (const std::string& where : Places()) {
+      INFO(text << " at " << where);
+      const World world(where);
+      const Given image = Reals({2, 2, 3, 4}, 1);
+      Run run(world, text, {image}, tops);
+      CHECK(run.top.back()->count() == 0);
+      CHECK_THROWS_MATCHES(run.Forward(), NetError, MessageMatches(ContainsSubstring("without an element")));
+      run.Fill(0, Reals({2, 2, 5, 6}, 1));
+      CHECK_NOTHROW(run.Forward());
+      run.Fill(0, image);
+      CHECK_NOTHROW(run.Forward());
+      CHECK(run.top.back()->count() == 0);
+    }
 }
 
 }  // namespace

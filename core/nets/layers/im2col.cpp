@@ -54,6 +54,8 @@ class Im2colLayer final : public Layer<T> {
 
  protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
+    const std::string wrong = WithoutWindows(*bottom[0], *top[0], channel_axis_ + 1);
+    if (!wrong.empty()) this->Fail(wrong);
     Im2col(place, window_, GrainAt(place), Images(*bottom[0]), Read(*bottom[0]), Overwrite(*top[0]));
   }
 

@@ -21,7 +21,8 @@ namespace {
 /// ACROSS_CHANNELS; k: 1, for ACROSS_CHANNELS alone }. engine makes no difference.
 /// Bottoms: 1, images x channels x height x width.
 /// Tops: 1, of that shape; may be the bottom where no gradient is asked for.
-/// Caffe: its gradient in place is of something else; here that is refused.
+/// Caffe: in place, the top is (k + alpha / local_size * s)^(-2 beta) for ACROSS_CHANNELS, as x is gone, and
+/// the gradient is of something else; here the top is what it is apart, and a gradient is refused.
 template <class T>
 class LRNLayer final : public Layer<T> {
  public:

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/nets/layers/layers.hpp"
+#include "core/nets/vision/window.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -63,6 +64,8 @@ class PoolingLayer final : public Layer<T> {
 
  protected:
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
+    const std::string wrong = WithoutWindows(*bottom[0], *top[0], 2);
+    if (!wrong.empty()) this->Fail(wrong);
     const auto x = ferry::Read(*bottom[0]);
     const auto y = Overwrite(*top[0]);
     switch (Method()) {

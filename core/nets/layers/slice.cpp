@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <string>
+
 #include "core/nets/layers/copy_rows.hpp"
 #include "core/nets/layers/layers.hpp"
 
@@ -56,6 +58,11 @@ class SliceLayer : public Layer<T> {
     std::int64_t first = 0;
     for (Blob<T>* const part : top) {
       const std::int64_t count = part->count(axis_);
+      // Where a pass before gave the top elements, it may be empty, as in Caffe.
+      if (count == 0 && width != 0 && part->data()->capacity() == 0)
+        this->Fail("a top has shape " + part->shape_string() +
+                   ", without an element; the last slice point must be less than the " +
+                   std::to_string(bottom[0]->shape(axis_)) + " of axis " + std::to_string(axis_));
       CopyRows<T>(place, rows, count, {Read(*bottom[0], {rows, width}), first},
                   {Overwrite(*part, {rows, count}), 0});
       first += count;

@@ -96,6 +96,8 @@ void ConvolutionLayerBase<T>::Reshape(const Blobs& bottom, const Blobs& top) {
 
 template <class T>
 void ConvolutionLayerBase<T>::ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) {
+  const std::string wrong = WithoutWindows(*bottom[0], *top[0], channel_axis_ + 1);
+  if (!wrong.empty()) this->Fail(wrong);
   const Part weights = this->blobs_[0]->part(BlobPart::kData);
   for (std::size_t i = 0; i < bottom.size(); ++i) {
     const Part from = bottom[i]->part(BlobPart::kData), to = top[i]->part(BlobPart::kData);

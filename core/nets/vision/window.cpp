@@ -104,4 +104,10 @@ std::string ReadWindow(const ConvolutionParameter& param, int axes, Window* wind
   return wrong;
 }
 
+std::string WithoutWindows(const Shape& bottom, const Shape& top, int first) {
+  if (top.count(first, top.num_axes()) != 0) return {};
+  return "the bottom has shape " + bottom.ToString() + ", and the top " + top.ToString() +
+         ", without an element; make the bottom larger, or the window smaller";
+}
+
 }  // namespace ferry::detail

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "ferry/blob.hpp"
 #include "ferry/layers.pb.h"
 #include "ferry/shape.hpp"
 
@@ -44,5 +45,14 @@ struct Window {
 
 /// Sets axes, kernel, stride, pad and dilation. Returns what cannot be; empty if all can.
 std::string ReadWindow(const ConvolutionParameter& param, int axes, Window* window);
+
+/// Says that there are no windows over the axes from `first` on; empty if there are.
+std::string WithoutWindows(const Shape& bottom, const Shape& top, int first);
+/// The same for a top that never had an element: Caffe finds no storage for it. One that had some before may
+/// be empty, there and here.
+template <class T>
+std::string WithoutWindows(const Blob<T>& bottom, const Blob<T>& top, int first) {
+  return top.data()->capacity() != 0 ? "" : WithoutWindows(bottom.shape(), top.shape(), first);
+}
 
 }  // namespace ferry::detail
