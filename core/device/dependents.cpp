@@ -14,10 +14,6 @@
 namespace ferry::detail {
 namespace {
 
-constexpr std::size_t kMost = 32767;
-
-/// By serial number; 0 is nobody's. Never destroyed: devices may be, until the very end.
-constinit std::array<std::atomic<Dependents*>, kMost + 1> slots{};
 std::mutex& opening() {
   static auto* const mutex = new std::mutex;
   return *mutex;
@@ -25,9 +21,7 @@ std::mutex& opening() {
 
 }  // namespace
 
-Dependents& Dependents::Of(std::uint16_t serial) noexcept {
-  return *slots[serial].load(std::memory_order_acquire);
-}
+constinit std::array<std::atomic<Dependents*>, Dependents::kMost + 1> Dependents::slots{};
 
 std::uint16_t Dependents::Open() {
   const std::lock_guard lock(opening());

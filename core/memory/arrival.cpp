@@ -198,6 +198,7 @@ Waits SyncedMemory::Zero(Bytes bytes, Arrival& arrival, Dying& dying) const {
                                     : here.Before(*arrival.on, bytes, Access::kReadWrite, dying);
   if (wait) return wait;
   holders_.Isolate(bytes);
+  const detail::Stopwatch watch;
   if (arrival.on == nullptr) {
     std::memset(here.Reach(bytes), 0, CountOf(bytes));
   } else {
@@ -206,6 +207,7 @@ Waits SyncedMemory::Zero(Bytes bytes, Arrival& arrival, Dying& dying) const {
     here.uses.Note(bytes, Access::kReadWrite, on, dying);
     on.device().Fill(here.Reach(bytes), std::byte{0}, CountOf(bytes), on.handle());
   }
+  arrival.zeroing_ns += watch.Read();
   ChangeHolders(bytes, [&](Spaces) { return Only(arrival.space); });
   arrival.zeroed += CountOf(bytes);
   return std::nullopt;

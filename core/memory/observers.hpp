@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -26,12 +27,27 @@ void TellStart(const CallRecord& call) noexcept;
 void Tell(const CallRecord& call) noexcept;
 void TellFailure(const CallRecord& call) noexcept;
 
+/// What something takes on this thread, where somebody is watched for; else 0.
+class Stopwatch {
+ public:
+  /// In nanoseconds, since it was made.
+  std::int64_t Read() const noexcept {
+    return begin_ == Clock::time_point{} ? 0 : std::chrono::nanoseconds(Clock::now() - begin_).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin_ = Watched() ? Clock::now() : Clock::time_point{};
+};
+
 /// Of a copy that `queue` queues.
 template <class Queue>
-auto TellAround(const CopyRecord& copy, Queue queue) {
+auto TellAround(CopyRecord& copy, Queue queue) {
   TellStart(copy);
   try {
+    const Stopwatch watch;
     auto point = queue();
+    copy.took_ns = watch.Read();
     Tell(copy);
     return point;
   } catch (...) {

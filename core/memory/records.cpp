@@ -28,7 +28,8 @@ CopyRecord Records::OfCopy(Arrival& arrival, Bytes bytes, End from, End to, cons
           .pageable = from == nullptr && host.adopted(),
           .source = from == nullptr ? host.Reach(bytes) : nullptr,
           .site = arrival.site,
-          .written = written};
+          .written = written,
+          .took_ns = 0};
 }
 
 void Records::Tell(const Arrival& arrival) noexcept {
@@ -54,6 +55,8 @@ void Records::Tell(const Arrival& arrival) noexcept {
                    .before = arrival.before,
                    .action = action,
                    .bytes = action == Action::kCopy ? arrival.copied : arrival.zeroed,
+                   .zeroed = arrival.zeroed,
+                   .zeroing_ns = arrival.zeroing_ns,
                    .after = memory.HeadOf(arrival.bytes),
                    .written = arrival.written,
                    .waited_ns = arrival.waited.count(),
@@ -116,10 +119,11 @@ void Records::TellLife(const SyncedMemory& memory, bool begins, std::optional<Si
                           .device = nullptr,
                           .first = nullptr,
                           .bytes = memory.capacity(),
+                          .took_ns = 0,
                           .site = site});
 }
 
-void Records::TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool begins,
+void Records::TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool begins, std::int64_t took_ns,
                         const Site* site) noexcept {
   detail::Tell(LifeRecord{.memory = &memory,
                           .what = LifeRecord::What::kBlock,
@@ -128,6 +132,7 @@ void Records::TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool b
                           .device = &buffer == &memory.cpu_ ? nullptr : buffer.device,
                           .first = buffer.ptr,
                           .bytes = buffer.allocated(),
+                          .took_ns = took_ns,
                           .site = site != nullptr ? std::optional(*site) : std::nullopt});
 }
 

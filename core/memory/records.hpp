@@ -31,7 +31,7 @@ class Records {
   static void TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept;
   static void TellLife(const SyncedMemory& memory, bool begins, std::optional<Site> site) noexcept;
   /// Of a block that ends, `site` is the Release.
-  static void TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool begins,
+  static void TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool begins, std::int64_t took_ns,
                         const Site* site) noexcept;
 
  private:

@@ -223,11 +223,13 @@ void SyncedMemory::ReleaseSpace(unsigned space, const Site& site) {
   home.only_of = SharersOf(space);
   Call::Perform({&home, 1});
   const std::lock_guard lock(mutex_);
+  const detail::Stopwatch watch;
   EndUses(here);
+  const std::int64_t waited_ns = watch.Read();
   ForgetReady();
   if (space == kHost) cpu_ready_ = nullptr;
   if (detail::Watched()) detail::Records::NoteLossIn(*this, here);
-  GiveBack(here, &site);
+  GiveBack(here, &site, waited_ns);
   ChangeHolders({}, [gone = home.only_of](Spaces holders) { return holders & ~gone; });
   detail::HostGuard::Refresh(*this, {});
 }
@@ -242,6 +244,7 @@ void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream* on) 
   const bool ordered = buffer.kind == MemoryKind::kDevice;
   if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, *on, dying);
   auto live = detail::LiveList::Enter(*buffer.device, buffer.kind, capacity_, label_.get(), arrival.site);
+  const detail::Stopwatch watch;
   if (buffer.kind == MemoryKind::kPinnedHost && detail::HostGuard::On() &&
       SharersOf(kHost) == detail::Only(kHost))
     buffer.ptr = detail::HostGuard::Make(*this, capacity_);
@@ -251,7 +254,7 @@ void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream* on) 
         buffer.kind, capacity_, on != nullptr ? on->handle() : buffer.device->properties().main_stream);
   buffer.live = std::move(live);
   detail::KernelGuard::Begin(*this, buffer);
-  if (detail::Watched()) detail::Records::TellBlock(*this, buffer, true, &arrival.site);
+  if (detail::Watched()) detail::Records::TellBlock(*this, buffer, true, watch.Read(), &arrival.site);
   if (!ordered) return;
   const auto made = buffer.uses.Note({}, Access::kOverwrite, *on, dying);
   if (arrival.bytes == Bytes{}) return;
@@ -262,10 +265,11 @@ void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream* on) 
 }
 
 /// Device memory goes back in a stream's order; memory that the host may touch next, when nothing uses it.
-void SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted) noexcept {
+void SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted, std::int64_t waited_ns) noexcept {
   if (buffer.ptr == nullptr) return assert(buffer.uses.empty());
   detail::KernelGuard::End(buffer.ptr);
-  if (buffer.live != nullptr && detail::Watched()) detail::Records::TellBlock(*this, buffer, false, evicted);
+  if (buffer.live != nullptr && detail::Watched())
+    detail::Records::TellBlock(*this, buffer, false, waited_ns, evicted);
   Stream on = Stream::Main(*buffer.device);
   if (!buffer.adopted() && !buffer.uses.empty())
     if (auto last = buffer.uses.Last(); last && &last->device() == buffer.device) on = std::move(*last);

@@ -141,6 +141,7 @@ void Ledger::Book::On(const CopyRecord& copy) {
   LedgerEntry& entry = EntryOf(copy, memory.label);
   ++entry.count;
   entry.bytes += copy.range.bytes;
+  entry.took_ns += copy.took_ns;
   if (Returns(copy, memory.trip)) ++entry.returned;
   if (detail_ != Detail::kVerify) return;
   if (InVain(copy, memory)) ++entry.unwritten;
@@ -164,7 +165,7 @@ void Ledger::Book::On(const AccessRecord& access) {
   }
   if (detail_ == Detail::kVerify && access.on != nullptr && !access.prefetch)
     memory.held.Add(&access.on->device(), access.range);
-  if (access.action != Action::kZero) return;
+  if (access.zeroed == 0) return;
   LedgerEntry& entry = EntryOf({.kind = LedgerKind::kFill,
                                 .access = access.access,
                                 .prefetch = access.prefetch,
@@ -175,7 +176,8 @@ void Ledger::Book::On(const AccessRecord& access) {
                                 .asked = access.site,
                                 .label = memory.label});
   ++entry.count;
-  entry.bytes += access.bytes;
+  entry.bytes += access.zeroed;
+  entry.took_ns += access.zeroing_ns;
 }
 
 /// Of bytes that are in place, no access is told.
@@ -188,7 +190,6 @@ void Ledger::Book::On(const CallRecord& call) {
 }
 
 void Ledger::Book::On(const WaitRecord& wait) {
-  const auto end = Clock::now();
   const std::lock_guard lock(mutex_);
   const Memory& memory = MemoryOf(*wait.memory);
   LedgerEntry& entry = EntryOf({.kind = LedgerKind::kWait,
@@ -201,10 +202,11 @@ void Ledger::Book::On(const WaitRecord& wait) {
                                 .asked = wait.site,
                                 .label = memory.label});
   ++entry.count;
-  entry.waited_ns += wait.waited_ns;
+  entry.took_ns += wait.waited_ns;
   const bool known = wait.access == Access::kRead && wait.written && memory.written &&
                      detail::Same(wait.written->site, memory.written->site);
-  if (known && end - memory.written->at >= 2 * std::chrono::nanoseconds(wait.waited_ns)) ++entry.in_time;
+  if (known && Clock::now() - memory.written->at >= 2 * std::chrono::nanoseconds(wait.waited_ns))
+    ++entry.in_time;
 }
 
 void Ledger::Book::On(const LifeRecord& life) {
@@ -230,6 +232,7 @@ void Ledger::Book::On(const LifeRecord& life) {
                                 .label = MemoryOf(*life.memory).label});
   ++entry.count;
   entry.bytes += life.bytes;
+  entry.took_ns += life.took_ns;
 }
 
 /// One line of source can have several addresses, in several sources.
@@ -249,7 +252,7 @@ std::vector<LedgerEntry> Ledger::Book::Entries() const {
     LedgerEntry& sum = found->second;
     sum.count += entry.count, sum.bytes += entry.bytes, sum.unwritten += entry.unwritten;
     sum.returned += entry.returned, sum.unread += entry.unread;
-    sum.in_time += entry.in_time, sum.waited_ns += entry.waited_ns;
+    sum.in_time += entry.in_time, sum.took_ns += entry.took_ns;
   };
   {
     const std::lock_guard lock(mutex_);
@@ -260,7 +263,7 @@ std::vector<LedgerEntry> Ledger::Book::Entries() const {
   entries.reserve(joined.size());
   for (auto& [key, entry] : joined) entries.push_back(std::move(entry));
   std::stable_sort(entries.begin(), entries.end(), [](const LedgerEntry& a, const LedgerEntry& b) {
-    return std::tie(a.bytes, a.waited_ns) > std::tie(b.bytes, b.waited_ns);
+    return std::tie(a.bytes, a.took_ns) > std::tie(b.bytes, b.took_ns);
   });
   return entries;
 }

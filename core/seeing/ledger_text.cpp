@@ -38,7 +38,7 @@ std::string Asked(const LedgerEntry& entry) {
 }
 std::string What(const LedgerEntry& entry) {
   if (entry.kind == LedgerKind::kCopy) return entry.from + " to " + entry.to;
-  if (entry.kind == LedgerKind::kWait) return "wait " + InMicroseconds(entry.waited_ns);
+  if (entry.kind == LedgerKind::kWait) return "wait of the host";
   return std::string(KindOf(entry.kind)) + " on " + entry.to;
 }
 
@@ -73,8 +73,8 @@ void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
 
 void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.in_time == 0 || !entry.written || !entry.asked) return;
-  advice.push_back("the host waited " + Times(entry.count) + ", " + InMicroseconds(entry.waited_ns) +
-                   ", for " + Quoted(entry.label) + " in " + NameOf(*entry.asked) +
+  advice.push_back("the host waited " + Times(entry.count) + ", " + InMicroseconds(entry.took_ns) + ", for " +
+                   Quoted(entry.label) + " in " + NameOf(*entry.asked) +
                    "; a Prefetch to the host right after " + NameOf(entry.written->site) +
                    " would have been in time " + Times(entry.in_time) +
                    ", unless it was written in place after that");
@@ -108,7 +108,7 @@ std::string Json(const LedgerEntry& entry) {
   };
   add("count", entry.count), add("bytes", entry.bytes), add("unwritten", entry.unwritten),
       add("returned", entry.returned), add("unread", entry.unread), add("in_time", entry.in_time);
-  add("waited_ns", static_cast<std::uint64_t>(entry.waited_ns));
+  add("took_ns", static_cast<std::uint64_t>(entry.took_ns));
   return text + (entry.prefetch ? ", \"prefetch\": true" : "") +
          (entry.pageable ? ", \"pageable\": true}" : "}");
 }
@@ -119,9 +119,11 @@ std::string Cell(const std::string& label) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
-/// "  a  b": columns as wide as their widest cell; the first two are numbers.
-std::string Columns(const std::vector<std::array<std::string, 6>>& rows) {
-  std::array<std::size_t, 6> width{};
+using Row = std::array<std::string, 7>;
+
+/// "  a  b": columns as wide as their widest cell; the first three are numbers.
+std::string Columns(const std::vector<Row>& rows) {
+  std::array<std::size_t, std::tuple_size_v<Row>> width{};
   for (const auto& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
   std::string text;
@@ -129,7 +131,7 @@ std::string Columns(const std::vector<std::array<std::string, 6>>& rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string space(width[i] - row[i].size(), ' ');
-      line += "  " + (i < 2 ? space + row[i] : row[i] + space);
+      line += "  " + (i < 3 ? space + row[i] : row[i] + space);
     }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
   }
@@ -151,12 +153,12 @@ std::vector<std::string> AdviceOn(const std::vector<LedgerEntry>& entries) {
 }
 
 std::string TableOf(const std::vector<LedgerEntry>& entries, std::size_t most) {
-  std::vector<std::array<std::string, 6>> rows{
-      {"bytes", "times", "what", "memory", "made stale by", "asked for by"}};
+  std::vector<Row> rows{{"bytes", "times", "took", "what", "memory", "made stale by", "asked for by"}};
   for (const LedgerEntry& entry : entries) {
     if (rows.size() > most) break;
-    rows.push_back({BytesInWords(entry.bytes), std::to_string(entry.count), What(entry),
-                    entry.label.empty() ? "-" : Cell(entry.label), Written(entry), Asked(entry)});
+    rows.push_back({BytesInWords(entry.bytes), std::to_string(entry.count), InMicroseconds(entry.took_ns),
+                    What(entry), entry.label.empty() ? "-" : Cell(entry.label), Written(entry),
+                    Asked(entry)});
   }
   std::string text = Columns(rows);
   if (entries.size() > most) text += "  and " + std::to_string(entries.size() - most) + " more\n";

@@ -36,10 +36,12 @@ struct LedgerEntry {
   /// Of the waits, those that a Prefetch right after the write would have made needless, as far as the host
   /// can tell: by its clock, and unless the bytes were written in place by a pointer since.
   std::uint64_t in_time = 0;
-  std::int64_t waited_ns = 0;  ///< by the host, of waits; in nanoseconds
+  /// What the host spent on all together, in nanoseconds: on waits, for evictions the wait for who used
+  /// the block; else on the calls that allocate, copy and zero, or that queue it.
+  std::int64_t took_ns = 0;
 };
 
-/// While it lives, it counts what moves, and for whom. A record takes about 100 ns. Its memory is bounded:
+/// While it lives, it counts what moves, and for whom. A record takes 100 to 160 ns. Its memory is bounded:
 /// beyond 4096 entries, what is new goes to one for each kind, without label and sites. Any thread may call.
 class Ledger {
  public:
@@ -56,7 +58,7 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  /// Those with the most bytes first, and after them those with the longest waits.
+  /// Those with the most bytes first, and after them those that took longest.
   std::vector<LedgerEntry> Entries() const;
   /// Sentences on what the records prove to be needless, and how to save it.
   std::vector<std::string> Advice() const;

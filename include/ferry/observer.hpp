@@ -38,6 +38,8 @@ struct AccessRecord {
   Head before;                   ///< of the bytes of the access
   Action action;                 ///< what had to be done
   std::size_t bytes;             ///< moved or zeroed; 0 where nothing was
+  std::size_t zeroed;            ///< those that were zeroed
+  std::int64_t zeroing_ns;       ///< what that took, or took to queue, on this thread, in nanoseconds
   Head after;                    ///< of the bytes of the access
   std::optional<Write> written;  ///< what took the bytes from where they are wanted, if it was seen
   std::int64_t waited_ns;        ///< by the host, for bytes and for who used them, in nanoseconds
@@ -57,6 +59,7 @@ struct CopyRecord {
   const void* source;  ///< the first byte, where the bytes are the host's; else null
   Site site;           ///< of the access that needs it
   std::optional<Write> written;  ///< what made it necessary, if it was seen
+  std::int64_t took_ns;  ///< once it is queued: the call that queued it, on this thread, in nanoseconds
 };
 
 /// Bytes that a Prefetch copied, and that were overwritten elsewhere, or given back, before anybody accessed
@@ -86,6 +89,7 @@ struct LifeRecord {
   const Device* device;        ///< of a block; null for the host, and for a memory
   const void* first;           ///< of a block, where its device or the host finds it; else null
   std::size_t bytes;           ///< the block's, or the memory's capacity
+  std::int64_t took_ns;        ///< to allocate a block, or a Release's wait for its users, in nanoseconds
   std::optional<Site> site;    ///< of the constructor, of the access that needs the block, or of the Release
 };
 

@@ -32,7 +32,9 @@ enum class Dependent : std::uint8_t { kMemory, kStream, kEvent };
 class Dependents {
  public:
   /// Of the device that has this serial number. Only for the device and those that were added.
-  static Dependents& Of(std::uint16_t serial) noexcept;
+  static Dependents& Of(std::uint16_t serial) noexcept {
+    return *slots[serial].load(std::memory_order_acquire);
+  }
   /// What is alive on the devices of a backend, in words: `2 memories ("x" and 1 more), 1 stream`; empty if
   /// nothing is. Those whose device has gone do not count. Throws std::bad_alloc.
   static std::string AliveOn(std::string_view backend);
@@ -75,6 +77,9 @@ class Dependents {
   };
   void AddTo(Alive& alive) const;
 
+  static constexpr std::size_t kMost = 32767;
+  /// By serial number; 0 is nobody's. Never destroyed: devices may be, until the very end.
+  static std::array<std::atomic<Dependents*>, kMost + 1> slots;
   std::array<Count, 3> counts_{};
   std::atomic<bool> gone_{false};
   std::atomic<bool> named_{false};

@@ -71,7 +71,7 @@ MUTATIONS = [
     (MEMORY, "  EndUses(here);\n  ForgetReady();\n", "  EndUses(here);\n", "a stream is in place after a Release"),
     (MEMORY, "  EndUses(here);\n", "", "Release takes what a captured graph uses"),
     (MEMORY, "  if (space == kHost) cpu_ready_ = nullptr;\n", "", "the host is in place after its Release"),
-    (MEMORY, "  GiveBack(here, &site);\n  ChangeHolders", "  ChangeHolders", "Release gives nothing back"),
+    (MEMORY, "  GiveBack(here, &site, waited_ns);\n  ChangeHolders", "  ChangeHolders", "Release gives nothing back"),
     (MEMORY, "  ChangeHolders({}, [gone = home.only_of](Spaces holders) { return holders & ~gone; });\n", "",
      "a released space still holds its bytes"),
     (MEMORY, "|| shares(kHost) || shares(kDevice)) return;", ") return;", "to release one space takes the buffer of another"),

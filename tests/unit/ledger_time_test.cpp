@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a ledger knows of the time that the host spent, and of fills beside copies.
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <thread>
+
+#include "ferry/forwarding_device.hpp"
+#include "ledger_fixture.hpp"
+
+namespace ferry::testing {
+namespace {
+
+struct Sum {
+  std::uint64_t count = 0, bytes = 0;
+  std::int64_t took_ns = 0;
+};
+Sum Of(const Ledger& ledger, LedgerKind kind) {
+  Sum sum;
+  for (const LedgerEntry& entry : ledger.Entries())
+    if (entry.kind == kind) sum.count += entry.count, sum.bytes += entry.bytes, sum.took_ns += entry.took_ns;
+  return sum;
+}
+
+/// The simulated GPU, with calls that take their time.
+struct Slow : FullForwardingDevice {
+  static constexpr std::chrono::milliseconds kNap{2};
+
+  Slow() : FullForwardingDevice(MakeDevice("sim:0")) {}
+  void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
+    std::this_thread::sleep_for(kNap);
+    return next().Allocate(kind, bytes, on);
+  }
+  std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
+                                           StreamHandle on) override {
+    std::this_thread::sleep_for(kNap);
+    return next().CopyAndRecord(kind, dst, src, bytes, on);
+  }
+  void Fill(void* dst, std::byte value, std::size_t bytes, StreamHandle on) override {
+    std::this_thread::sleep_for(kNap);
+    next().Fill(dst, value, bytes, on);
+  }
+  void HostWait(EventHandle event) override {
+    std::this_thread::sleep_for(kNap);
+    next().HostWait(event);
+  }
+};
+
+TEST_CASE("A ledger sums what copies, fills, allocations, evictions and waits took") {
+  sim::Reset({.seed = 1});
+  Slow device;
+  const Ledger ledger;
+  SyncedMemory memory(40, device, "x");
+  memory.gpu_data();          // an allocation and a fill
+  memory.mutable_cpu_data();  // an allocation, a copy and a wait
+  memory.gpu_data();          // a copy
+  memory.Release(Side::kCpu);
+  const std::int64_t nap = std::chrono::nanoseconds(Slow::kNap).count();
+  const auto check = [&](LedgerKind kind, std::uint64_t count) {
+    CAPTURE(static_cast<int>(kind));
+    const Sum sum = Of(ledger, kind);
+    CHECK(sum.count == count);
+    CHECK(sum.took_ns >= nap * static_cast<std::int64_t>(count));
+  };
+  check(LedgerKind::kCopy, 2);
+  check(LedgerKind::kFill, 1);
+  check(LedgerKind::kAllocation, 2);
+  check(LedgerKind::kEviction, 1);
+  check(LedgerKind::kWait, 1);
+}
+
+TEST_CASE("What an access zeroes counts as a fill, though it copies as well") {
+  LedgerFixture f;
+  SyncedMemory memory(64, *f.device, "x");
+  memory.overwrite_cpu_data({0, 16});
+  const Ledger ledger;
+  memory.gpu_data();
+  CHECK(Of(ledger, LedgerKind::kCopy).bytes == 16);
+  CHECK(Of(ledger, LedgerKind::kFill).bytes == 48);
+}
+
+}  // namespace
+}  // namespace ferry::testing
