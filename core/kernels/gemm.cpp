@@ -1,54 +1,57 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cblas.h>
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
 #include "ferry/detail/device_gemm.hpp"
+#include "ferry/detail/strided_gemm.hpp"
 #include "ferry/error.hpp"
 #include "ferry/kokkos.hpp"
 
 namespace ferry::detail {
-
-/// BLAS counts in int; so do the vendors' libraries.
-struct IntSizes {
-  int m, n, k;
-};
-
 namespace {
 
-IntSizes CheckedSizes(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const std::string sizes =
-      "ferry::Gemm: m, n, k = " + std::to_string(m) + ", " + std::to_string(n) + ", " + std::to_string(k);
-  if (m < 0 || n < 0 || k < 0) throw std::invalid_argument(sizes + "; each must be 0 or more");
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  if (m > kMost || n > kMost || k > kMost)
-    throw ShapeError(sizes + "; each must be 2147483647 at most, for BLAS counts in int");
-  return {static_cast<int>(m), static_cast<int>(n), static_cast<int>(k)};
+IntGemmSizes CheckedSizes(const GemmSizes& sizes, const GemmStrides& strides) {
+  const auto [transpose_a, transpose_b, m, n, k] = sizes;
+  const auto text = [&] {
+    return "ferry::Gemm: m, n, k = " + std::to_string(sizes.m) + ", " + std::to_string(sizes.n) + ", " +
+           std::to_string(sizes.k);
+  };
+  if (m < 0 || n < 0 || k < 0) throw std::invalid_argument(text() + "; each must be 0 or more");
+  if (std::max({m, n, k, strides.a, strides.b, strides.c}) > std::numeric_limits<int>::max())
+    throw ShapeError(text() + "; each must be 2147483647 at most, for BLAS counts in int");
+  const auto in_int = [](std::int64_t number) { return static_cast<int>(number); };
+  return {transpose_a, transpose_b,       in_int(m),         in_int(n),
+          in_int(k),   in_int(strides.a), in_int(strides.b), in_int(strides.c)};
 }
 
 template <class T>
-void HostGemm(CBLAS_TRANSPOSE transpose_a, CBLAS_TRANSPOSE transpose_b, IntSizes size, T alpha, const T* a,
-              const T* b, T beta, T* c) {
-  const int lda = transpose_a == CblasNoTrans ? size.k : size.m;
-  const int ldb = transpose_b == CblasNoTrans ? size.n : size.k;
+void HostGemm(const IntGemmSizes& sizes, T alpha, const T* a, const T* b, T beta, T* c) {
   constexpr auto gemm = [] {
     if constexpr (std::is_same_v<T, float>)
       return &cblas_sgemm;
     else
       return &cblas_dgemm;
   }();
-  gemm(CblasRowMajor, transpose_a, transpose_b, size.m, size.n, size.k, alpha, a, lda, b, ldb, beta, c,
-       size.n);
+  const auto cblas = [](Transpose t) { return t == Transpose::kNo ? CblasNoTrans : CblasTrans; };
+  gemm(CblasRowMajor, cblas(sizes.transpose_a), cblas(sizes.transpose_b), sizes.m, sizes.n, sizes.k, alpha, a,
+       sizes.lda, b, sizes.ldb, beta, c, sizes.ldc);
 }
 
-void RequireSize(const char* name, const Part& part, const char* dims, std::int64_t rows,
-                 std::int64_t columns) {
-  if (part.count == rows * columns) return;
+/// The rows of a matrix of rows x columns lie `next` elements behind one another; those of its transpose do
+/// if it is the transpose that lies in memory.
+void RequireSize(const char* name, const Part& part, Transpose transpose, const char* dims, std::int64_t rows,
+                 std::int64_t columns, int next) {
+  const bool as_is = transpose == Transpose::kNo;
+  const std::int64_t lines = as_is ? rows : columns, line = as_is ? columns : rows;
+  const std::int64_t needed = lines == 0 || line == 0 ? 0 : (lines - 1) * next + line;
+  if (part.count == needed && next >= line) return;
   throw ShapeError(std::string("ferry::Gemm: ") + name + " (" + LabelOf(part) + ") has " +
                    std::to_string(part.count) + " elements; " + dims + " = " + std::to_string(rows) + " x " +
-                   std::to_string(columns) + " needs " + std::to_string(rows * columns));
+                   std::to_string(columns) + " needs " + std::to_string(needed));
 }
 
 /// Partial overlaps are refused with the operands.
@@ -72,13 +75,13 @@ void ScaleOrClear(const At& at, T beta, const Part& c) {
 }  // namespace
 
 template <Real T>
-void Gemm(const At& at, const GemmSizes& sizes, T alpha, const Operand<const T>& a, const Operand<const T>& b,
-          T beta, const Part& c) {
-  const auto [transpose_a, transpose_b, m, n, k] = sizes;
-  const IntSizes size = CheckedSizes(m, n, k);
-  RequireSize("a", a.part(), "m x k", m, k);
-  RequireSize("b", b.part(), "k x n", k, n);
-  RequireSize("c", c, "m x n", m, n);
+void Gemm(const At& at, const GemmSizes& sizes, const GemmStrides& strides, T alpha,
+          const Operand<const T>& a, const Operand<const T>& b, T beta, const Part& c) {
+  const IntGemmSizes size = CheckedSizes(sizes, strides);
+  const std::int64_t m = sizes.m, n = sizes.n, k = sizes.k;
+  RequireSize("a", a.part(), sizes.transpose_a, "m x k", m, k, size.lda);
+  RequireSize("b", b.part(), sizes.transpose_b, "k x n", k, n, size.ldb);
+  RequireSize("c", c, Transpose::kNo, "m x n", m, n, size.ldc);
   if (m == 0 || n == 0) return;
   if (k == 0) return ScaleOrClear(at, beta, c);
   const Operand<T> out(c, beta == 0 ? Access::kOverwrite : Access::kReadWrite);
@@ -90,18 +93,23 @@ void Gemm(const At& at, const GemmSizes& sizes, T alpha, const Operand<const T>&
   T* const z = taken.template get<2>();
   if constexpr (kHasDeviceSpace) {
     if (place.side() == Side::kGpu && OnDeviceSpace(place.device().properties()))
-      return DeviceGemm(place.stream(), transpose_a, transpose_b, size.m, size.n, size.k, alpha, x, y, beta,
-                        z);
+      return DeviceGemm(place.stream(), size, alpha, x, y, beta, z);
   }
-  const auto cblas = [](Transpose t) { return t == Transpose::kNo ? CblasNoTrans : CblasTrans; };
   RunHostCode(
-      place, [&] { return taken.Touches(); },
-      [=, op_a = cblas(transpose_a), op_b = cblas(transpose_b)] {
-        HostGemm(op_a, op_b, size, alpha, x, y, beta, z);
-      });
+      place, [&] { return taken.Touches(); }, [=] { HostGemm(size, alpha, x, y, beta, z); });
+}
+
+template <Real T>
+void Gemm(const At& at, const GemmSizes& sizes, T alpha, const Operand<const T>& a, const Operand<const T>& b,
+          T beta, const Part& c) {
+  const auto [transpose_a, transpose_b, m, n, k] = sizes;
+  const GemmStrides strides{transpose_a == Transpose::kNo ? k : m, transpose_b == Transpose::kNo ? n : k, n};
+  Gemm(at, sizes, strides, alpha, a, b, beta, c);
 }
 
 #define FERRY_INSTANTIATE(T)                                                                              \
+  template void Gemm(const At&, const GemmSizes&, const GemmStrides&, T, const Operand<const T>&,         \
+                     const Operand<const T>&, T, const Part&);                                            \
   template void Gemm(const At&, const GemmSizes&, T, const Operand<const T>&, const Operand<const T>&, T, \
                      const Part&)
 FERRY_INSTANTIATE(float);

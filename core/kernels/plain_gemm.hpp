@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ferry/kernels.hpp"
+#include "ferry/detail/device_gemm.hpp"
 #include "ferry/kokkos.hpp"
 
 namespace ferry::detail {
@@ -11,18 +11,19 @@ namespace ferry::detail {
 /// Gemm for a device that has no BLAS, an element of C each: right, and slow. For ParallelFor over m * n.
 template <class T>
 struct PlainGemm {
-  Transpose transpose_a, transpose_b;
-  std::int64_t m, n, k;
+  IntGemmSizes sizes;
   T alpha, beta;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const T* a, const T* b, T* c) const {
-    const std::int64_t row = i / n, column = i % n;
+    const std::int64_t row = i / sizes.n, column = i % sizes.n, lda = sizes.lda, ldb = sizes.ldb;
     double sum = 0;
-    for (std::int64_t l = 0; l < k; ++l)
-      sum += static_cast<double>(a[transpose_a == Transpose::kNo ? row * k + l : l * m + row]) *
-             static_cast<double>(b[transpose_b == Transpose::kNo ? l * n + column : column * k + l]);
+    for (std::int64_t l = 0; l < sizes.k; ++l)
+      sum +=
+          static_cast<double>(a[sizes.transpose_a == Transpose::kNo ? row * lda + l : l * lda + row]) *
+          static_cast<double>(b[sizes.transpose_b == Transpose::kNo ? l * ldb + column : column * ldb + l]);
     const T product = alpha * static_cast<T>(sum);
-    c[i] = beta == 0 ? product : product + beta * c[i];  // 0 also of what is no number
+    T& to = c[row * sizes.ldc + column];
+    to = beta == 0 ? product : product + beta * to;  // 0 also of what is no number
   }
 };
 

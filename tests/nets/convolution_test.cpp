@@ -35,6 +35,45 @@ TEMPLATE_TEST_CASE("Convolutions of any geometry are those of plain loops, by BL
   }
 }
 
+TEMPLATE_TEST_CASE("Column matrices of many rows are multiplied slice by slice", "[convolution]", float,
+                   double) {
+  struct Case {
+    std::int64_t groups, channels;
+    std::int64_t kernel[2], stride[2], pad[2], dilation[2], image[2];
+  };
+  const auto [groups, channels, kernel, stride, pad, dilation, image] = GENERATE(from_range(std::vector<Case>{
+      {1, 12, {5, 3}, {1, 1}, {0, 0}, {1, 1}, {9, 10}},
+      {2, 12, {3, 3}, {1, 2}, {2, 1}, {2, 1}, {7, 9}},
+      {3, 11, {2, 4}, {1, 3}, {1, 3}, {1, 2}, {2, 8}},
+      {1, 33, {4, 1}, {1, 1}, {0, 0}, {2, 1}, {9, 1}},  // images are the matrix
+      {1, 33, {4, 1}, {1, 1}, {3, 0}, {1, 1}, {3, 1}},
+      {2, 34, {3, 1}, {1, 1}, {1, 0}, {1, 1}, {5, 6}},
+  }));
+  ConvolutionSizes sizes;
+  sizes.images = 3;
+  sizes.groups = groups;
+  sizes.in_channels = groups * channels;
+  sizes.out_channels = groups * 5;
+  sizes.window.axes = 2;
+  for (int axis = 0; axis < 2; ++axis) {
+    sizes.window.kernel[axis] = kernel[axis];
+    sizes.window.stride[axis] = stride[axis];
+    sizes.window.pad[axis] = pad[axis];
+    sizes.window.dilation[axis] = dilation[axis];
+  }
+  REQUIRE(sizes.window.SetImage(image).empty());
+  const World world(ferry::testing::Everywhere());
+  INFO(Words(sizes));
+  CheckMaps(*detail::MakeGemmConvolution<TestType>(sizes, world.device()), sizes, world.place());
+
+  // The same with an axis more or less, which has one element.
+  ConvolutionSizes other = sizes;
+  Window& window = other.window;
+  window.axes = image[1] == 1 ? 1 : 3;
+  window.kernel[2] = window.stride[2] = window.dilation[2] = window.image[2] = window.steps[2] = 1;
+  CheckMaps(*detail::MakeGemmConvolution<TestType>(other, world.device()), sizes, world.place());
+}
+
 template <class T>
 struct Run {
   std::shared_ptr<Layer<T>> layer;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/kernels/plain_gemm.hpp"
+#include "ferry/detail/strided_gemm.hpp"
 #include "ferry/error.hpp"
 #include "tests/unit/kernels_world.hpp"
 
@@ -90,14 +91,46 @@ TEMPLATE_TEST_CASE("The Gemm of devices without BLAS multiplies like the other",
             beta == 0 ? std::vector<T>(70, std::numeric_limits<T>::quiet_NaN()) : Numbers<T>(70, 10);
         const Array<T> ea(a, world.device()), eb(b, world.device());
         Array<T> out(old, world.device());
+        const int m = static_cast<int>(c.m), n = static_cast<int>(c.n), k = static_cast<int>(c.k);
+        const detail::IntGemmSizes sizes{
+            ta, tb, m, n, k, ta == Transpose::kNo ? k : m, tb == Transpose::kNo ? n : k, n};
         ParallelFor(world.place(), c.m * c.n, Read(ea), Read(eb), ReadWrite(out),
-                    detail::PlainGemm<T>{ta, tb, c.m, c.n, c.k, T(-0.5), beta});
+                    detail::PlainGemm<T>{sizes, T(-0.5), beta});
         const std::vector<T> expected = Reference(c, T(-0.5), a, b, beta, old), actual = ValuesOf(out);
         bool right = true;
         for (std::size_t i = 0; i < actual.size(); ++i)
           right &= std::fabs(actual[i] - expected[i]) <= std::numeric_limits<T>::epsilon() * T(4 * (c.k + 2));
         CHECK(right);
       }
+}
+
+TEST_CASE("Gemm leaves alone what is between the rows of its matrices", "[kernels]") {
+  const World world(Everywhere());
+  constexpr std::int64_t kM = 3, kN = 4, kK = 2, kRow = 7;
+  const std::vector<float> all = Numbers<float>(3 * kRow * 4, 8);
+  const Array<float> a(all, world.device()), b(all, world.device());
+  for (const Transpose ta : {Transpose::kNo, Transpose::kYes})
+    for (const Transpose tb : {Transpose::kNo, Transpose::kYes}) {
+      Array<float> c(all, world.device());
+      const auto part = [&](const Array<float>& of, std::int64_t rows, std::int64_t columns) {
+        return detail::MakePart(of.Slice(1, (rows - 1) * kRow + columns));
+      };
+      const bool plain_a = ta == Transpose::kNo, plain_b = tb == Transpose::kNo;
+      detail::Gemm(world.place(), {ta, tb, kM, kN, kK}, {kRow, kRow, kRow}, 1.0F,
+                   Operand<const float>(part(a, plain_a ? kM : kK, plain_a ? kK : kM), Access::kRead),
+                   Operand<const float>(part(b, plain_b ? kK : kN, plain_b ? kN : kK), Access::kRead), 1.0F,
+                   part(c, kM, kN));
+      std::vector<float> expected = all;
+      const auto at = [](std::int64_t row, std::int64_t column) {
+        return static_cast<std::size_t>(1 + row * kRow + column);
+      };
+      for (std::int64_t i = 0; i < kM; ++i)
+        for (std::int64_t j = 0; j < kN; ++j)
+          for (std::int64_t l = 0; l < kK; ++l)
+            expected[at(i, j)] += all[plain_a ? at(i, l) : at(l, i)] * all[plain_b ? at(l, j) : at(j, l)];
+      const std::vector<float> actual = ValuesOf(c);
+      for (std::size_t i = 0; i < actual.size(); ++i) CHECK(std::fabs(actual[i] - expected[i]) <= 1e-5F);
+    }
 }
 
 TEST_CASE("Gemm of no rows or columns does nothing", "[kernels]") {

@@ -71,10 +71,15 @@ struct FillRow {
       T* const end = y + window.steps[inner - 1] * steps;
       for (T* const begin = y + lines.first * steps; y != begin && lines.first < lines.last; ++y) *y = 0;
       std::int64_t line = from + lines.first * next, left = lines.last - lines.first;
-      if (stride == 1 && seen.first == 0 && seen.last == steps)
-        // By whole blocks: what is written beyond a line is overwritten by the next one.
-        for (; left > 0 && y - columns <= last_y && line <= last_x; --left, line += next, y += steps)
-          for (std::int64_t j = 0; j < blocks; j += kBlock) __builtin_memcpy(y + j, x + line + j, 32);
+      // By whole blocks: what is written beyond a line is overwritten by the next one.
+      std::int64_t whole = stride == 1 && seen.first == 0 && seen.last == steps ? left : 0;
+      while (whole > 0 && (y - columns + (whole - 1) * steps > last_y || line + (whole - 1) * next > last_x))
+        --whole;
+      left -= whole;
+      if (blocks == kBlock)
+        for (; whole > 0; --whole, line += next, y += steps) __builtin_memcpy(y, x + line, 32);
+      for (; whole > 0; --whole, line += next, y += steps)
+        for (std::int64_t j = 0; j < blocks; j += kBlock) __builtin_memcpy(y + j, x + line + j, 32);
       for (; left > 0; --left, line += next, y += steps) {
         std::int64_t j = 0;
         for (; j < seen.first && j < seen.last; ++j) y[j] = 0;

@@ -5,10 +5,15 @@
 
 namespace ferry::detail {
 
-/// The vendor's BLAS behind Gemm, for devices whose kernels are DeviceSpace's; m, n and k are not 0 and fit
-/// an int. A build for such a backend defines it for float and double.
+/// GemmSizes and GemmStrides in the int that BLAS counts in. None is 0.
+struct IntGemmSizes {
+  Transpose transpose_a, transpose_b;
+  int m, n, k, lda, ldb, ldc;
+};
+
+/// The vendor's BLAS behind Gemm, for devices whose kernels are DeviceSpace's. A build for such a backend
+/// defines it for float and double.
 template <Real T>
-void DeviceGemm(const Stream& on, Transpose transpose_a, Transpose transpose_b, int m, int n, int k, T alpha,
-                const T* a, const T* b, T beta, T* c);
+void DeviceGemm(const Stream& on, const IntGemmSizes& sizes, T alpha, const T* a, const T* b, T beta, T* c);
 
 }  // namespace ferry::detail

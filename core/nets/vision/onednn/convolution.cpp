@@ -81,12 +81,14 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
   std::array<Made, 3> made_;
 };
 
-/// How much the library computes for what is needed: it fills channels up to whole vectors.
+/// How much the library computes for what is needed: it fills channels up to whole vectors, except the one or
+/// three of a net's images.
 double Padding(const ConvolutionSizes& sizes) {
   const std::int64_t vector = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8;
   const auto padded = [vector](std::int64_t channels) { return (channels + vector - 1) / vector * vector; };
   const std::int64_t in = sizes.in_channels / sizes.groups, out = sizes.out_channels / sizes.groups;
-  return static_cast<double>(padded(in) * padded(out)) / static_cast<double>(in * out);
+  const std::int64_t taken_in = in == 1 || in == 3 ? in : padded(in);
+  return static_cast<double>(taken_in * padded(out)) / static_cast<double>(in * out);
 }
 
 }  // namespace
