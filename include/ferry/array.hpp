@@ -54,7 +54,7 @@ class Array {
               count) {}
   /// A copy of `values`, whose elements are of type T and no other. Throws what a host access throws.
   template <detail::ForwardRange R>
-  requires std::same_as<detail::ValueOf<R>, T>
+    requires std::same_as<detail::ValueOf<R>, T>
   explicit Array(const R& values, Device& device = DefaultDevice(), std::string label = {},
                  const Site& site = Site::Caller())
       : Array(static_cast<std::int64_t>(std::ranges::distance(values)), device, std::move(label), site) {
@@ -63,8 +63,8 @@ class Array {
   }
   /// An Array<T> becomes one that may only be read.
   template <class U>
-  requires(std::same_as<const U, T> && !std::same_as<U, T>) Array(Array<U>&& other)
-  noexcept {  // NOLINT(google-explicit-constructor): as T* becomes const T*
+    requires(std::same_as<const U, T> && !std::same_as<U, T>)
+  Array(Array<U>&& other) noexcept {  // NOLINT(google-explicit-constructor): as T* becomes const T*
     Swap(other);
   }
   /// `other` is then an array of no elements.

@@ -177,43 +177,58 @@ class Blob : public BlobArrays<T> {
 
   /// data -= diff. Mathematics runs on the stream that it is given. Without one it runs where the bytes are:
   /// on the main stream if that is the GPU, or both sides. A call that returns a number waits for it.
-  void Update(OnStream on = {}) requires Real<T>;
+  void Update(OnStream on = {})
+    requires Real<T>;
   /// Sums of absolute values and of squares, with float64 totals.
   ///@{
-  double asum_data(OnStream on = {}) const requires Real<T>;
-  double asum_diff(OnStream on = {}) const requires Real<T>;
-  double sumsq_data(OnStream on = {}) const requires Real<T>;
-  double sumsq_diff(OnStream on = {}) const requires Real<T>;
+  double asum_data(OnStream on = {}) const
+    requires Real<T>;
+  double asum_diff(OnStream on = {}) const
+    requires Real<T>;
+  double sumsq_data(OnStream on = {}) const
+    requires Real<T>;
+  double sumsq_diff(OnStream on = {}) const
+    requires Real<T>;
   ///@}
   /// data *= factor.
-  void scale_data(T factor, OnStream on = {}) requires Real<T>;
+  void scale_data(T factor, OnStream on = {})
+    requires Real<T>;
   /// diff *= factor.
-  void scale_diff(T factor, OnStream on = {}) requires Real<T>;
+  void scale_diff(T factor, OnStream on = {})
+    requires Real<T>;
 
   /// Takes shape and elements of a message, read as Caffe reads it: legacy dims win over shape, and
   /// double_data over data. The diff changes if the message has one. Without `reshape` the shapes must be
   /// equal. Here and in the other calls, messages are ferry/proto.hpp's BlobProto or those of another
   /// package, such as Caffe's own.
   template <BlobMessage M>
-  void FromProto(const M& message, bool reshape = true) requires Real<T> {
+  void FromProto(const M& message, bool reshape = true)
+    requires Real<T>
+  {
     Take(detail::ContentsOf(message), reshape);
   }
   /// @overload
   template <BlobMessage M>
-  void FromProto(const M& message, WithReshape reshape) requires Real<T> {
+  void FromProto(const M& message, WithReshape reshape)
+    requires Real<T>
+  {
     FromProto(message, reshape == WithReshape::kYes);
   }
   /// The message then has this blob and nothing else, a Blob<double> as double_data; the diff only if
   /// `write_diff`. Throws std::invalid_argument for null.
   template <BlobMessage M>
-  void ToProto(M* message, bool write_diff = false) const requires Real<T> {
+  void ToProto(M* message, bool write_diff = false) const
+    requires Real<T>
+  {
     RequireWritable(message);
     const T* const data = this->cpu_data();
     detail::Write(shape_, data, write_diff ? this->cpu_diff() : nullptr, *message);
   }
   /// @overload
   template <BlobMessage M>
-  void ToProto(M* message, WithDiff diff) const requires Real<T> {
+  void ToProto(M* message, WithDiff diff) const
+    requires Real<T>
+  {
     ToProto(message, diff == WithDiff::kYes);
   }
 

@@ -22,9 +22,13 @@ template <class T>
 class DiffOf {
  public:
   /// Diff is the short way.
-  explicit DiffOf(const Blob<std::remove_const_t<T>>& blob) requires(std::is_const_v<T>) : blob_(&blob) {}
+  explicit DiffOf(const Blob<std::remove_const_t<T>>& blob)
+    requires(std::is_const_v<T>)
+      : blob_(&blob) {}
   /// @overload
-  explicit DiffOf(Blob<T>& blob) requires(!std::is_const_v<T>) : blob_(&blob) {}
+  explicit DiffOf(Blob<T>& blob)
+    requires(!std::is_const_v<T>)
+      : blob_(&blob) {}
   /// For operands.
   detail::Part part() const noexcept { return blob_->part(BlobPart::kDiff); }
 
@@ -45,7 +49,10 @@ DiffOf<const T> Diff(const Blob<T>& blob) {
 }
 /// The same of a temporary, for the length of the call.
 template <class T>
-requires(!std::is_const_v<T>) DiffOf<T> Diff(Blob<T>&& blob) { return DiffOf<T>(blob); }
+  requires(!std::is_const_v<T>)
+DiffOf<T> Diff(Blob<T>&& blob) {
+  return DiffOf<T>(blob);
+}
 
 template <class T>
 struct detail::PartOf<Blob<T>> {

@@ -54,8 +54,8 @@ void ParallelFor(const At& place, std::int64_t n, OperandsAndBody&&... operands_
 /// body(j, i, ...) for each index of two dims or more, up to six. The last dim is to run fastest: a GPU goes
 /// through the indices by tiles, a CPU row by row.
 template <std::size_t N, class... OperandsAndBody>
-requires(N > 1) void ParallelFor(const At& place, const std::int64_t (&dims)[N],
-                                 OperandsAndBody&&... operands_and_body) {
+  requires(N > 1)
+void ParallelFor(const At& place, const std::int64_t (&dims)[N], OperandsAndBody&&... operands_and_body) {
   const auto extents = detail::ExtentsOf("ParallelFor", dims);
   detail::Split<1>(
       [&](const auto& all, const auto&... operands) {
@@ -97,8 +97,9 @@ void ParallelReduce(const At& place, std::int64_t n, OperandsBodyResult&&... ope
 }
 /// The same over two dims or more: body(j, i, ..., value).
 template <std::size_t N, class... OperandsBodyResult>
-requires(N > 1) void ParallelReduce(const At& place, const std::int64_t (&dims)[N],
-                                    OperandsBodyResult&&... operands_body_result) {
+  requires(N > 1)
+void ParallelReduce(const At& place, const std::int64_t (&dims)[N],
+                    OperandsBodyResult&&... operands_body_result) {
   detail::Reduce(place, detail::ExtentsOf("ParallelReduce", dims),
                  std::forward<OperandsBodyResult>(operands_body_result)...);
 }

@@ -21,15 +21,14 @@ class View {
   }
   /// A View<T, N> is one that only reads, too.
   template <class U>
-  requires std::is_same_v<const U, T>
-      // NOLINTNEXTLINE(google-explicit-constructor): as pointers
-      KOKKOS_FORCEINLINE_FUNCTION View(const View<U, N>& other) : View(other.data_, other.dims_) {}
+    requires std::is_same_v<const U, T>
+  // NOLINTNEXTLINE(google-explicit-constructor): as pointers
+  KOKKOS_FORCEINLINE_FUNCTION View(const View<U, N>& other) : View(other.data_, other.dims_) {}
 
   /// The element at N indices, each from 0 to its dim - 1.
   template <class... Index>
-  requires(sizeof...(Index) == N &&
-           (std::is_convertible_v<Index, std::int64_t> && ...)) KOKKOS_FORCEINLINE_FUNCTION T&
-  operator()(Index... index) const {
+    requires(sizeof...(Index) == N && (std::is_convertible_v<Index, std::int64_t> && ...))
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(Index... index) const {
     std::int64_t offset = 0;
     std::size_t axis = 0;
     ((offset = offset * dims_[axis++] + static_cast<std::int64_t>(index)), ...);

@@ -48,7 +48,7 @@ struct ElementTypeOf {
   using Type = NoElement;
 };
 template <class X>
-requires requires { typename PartOf<std::remove_const_t<X>>::Element; }
+  requires requires { typename PartOf<std::remove_const_t<X>>::Element; }
 struct ElementTypeOf<X> {
   using Of = typename PartOf<std::remove_const_t<X>>::Element;
   using Type = std::conditional_t<std::is_const_v<X>, const Of, Of>;
@@ -62,7 +62,8 @@ using ElementOf = typename detail::ElementTypeOf<std::remove_reference_t<X>>::Ty
 
 /// An Array, a Blob (which stands for its data) or Diff(blob).
 template <class X>
-concept ArrayLike = !std::same_as<ElementOf<X>, detail::NoElement>;
+concept ArrayLike = !
+std::same_as<ElementOf<X>, detail::NoElement>;
 
 /// An array and the access that a call makes of it. The elements are `const T` where the call only reads.
 /// Refers to the array, as a span does, and must not outlive it. N is the number of dims that the caller said
@@ -73,7 +74,9 @@ class Operand {
   using Element = T;  ///< const where the call only reads
 
   /// Without dims. Read, ReadWrite and Overwrite are the short way.
-  Operand(const detail::Part& part, Access access) noexcept requires(N == 0) : part_(part), access_(access) {}
+  Operand(const detail::Part& part, Access access) noexcept
+    requires(N == 0)
+      : part_(part), access_(access) {}
   /// Throws ShapeError unless the dims make up the array's count.
   Operand(const detail::Part& part, Access access, std::span<const std::int64_t, N> dims);
 

@@ -27,9 +27,8 @@ concept NoneOf = (!std::same_as<T, Others> && ...);
 
 /// Numbers, as dims and indices are; text and flags are none.
 template <class R>
-concept IntegerRange =
-    detail::InputRange<R> && std::integral<detail::ValueOf<R>> && detail::NoneOf < detail::ValueOf<R>,
-bool, char, wchar_t, char8_t, char16_t, char32_t > ;
+concept IntegerRange = detail::InputRange<R> && std::integral<detail::ValueOf<R>> &&
+                       detail::NoneOf<detail::ValueOf<R>, bool, char, wchar_t, char8_t, char16_t, char32_t>;
 
 /// The dims of an array, of which each is 0 or more: a value with no memory of its own to allocate, made of
 /// braces or of any range of integers, and turned into a std::vector where one is wanted.
@@ -48,7 +47,8 @@ class Shape {
   Shape(std::initializer_list<std::int64_t> dims, const char* call = "Shape") { Take(dims, call); }
   /// Of any range of integers.
   template <IntegerRange R>
-  requires(!std::same_as<std::remove_cvref_t<R>, Shape>) Shape(R&& dims, const char* call = "Shape") {
+    requires(!std::same_as<std::remove_cvref_t<R>, Shape>)
+  Shape(R&& dims, const char* call = "Shape") {
     Take(dims, call);
   }
   // NOLINTEND(google-explicit-constructor)
@@ -120,7 +120,8 @@ class Shape {
   }
   /// The same with any range of integers.
   template <IntegerRange R>
-  requires(!std::same_as<R, Shape>) friend bool operator==(const Shape& a, const R& b) {
+    requires(!std::same_as<R, Shape>)
+  friend bool operator==(const Shape& a, const R& b) {
     auto dim = a.begin();
     for (const auto other : b)
       if (dim == a.end() || !std::cmp_equal(*dim++, other)) return false;
