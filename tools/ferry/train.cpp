@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -82,7 +83,10 @@ class LogOnLines {
 
 /// Found out before hours of training, not after. No file: nothing is to be written.
 void RequireWritable(const std::string& file) {
-  if (!file.empty() && !std::ofstream(file, std::ios::app)) throw Error(file + " cannot be written");
+  if (file.empty()) return;
+  const bool there = std::filesystem::exists(file);
+  if (!std::ofstream(file, std::ios::app)) throw Error(file + " cannot be written");
+  if (!there) std::filesystem::remove(file);
 }
 
 struct Train {
@@ -109,10 +113,23 @@ struct Train {
     if (!snapshot.empty()) solver->Restore(snapshot);
     progress.emplace(solver->iter(), param.max_iter(), ImagesAnIteration(*solver));
     solver->SetProgressFunction([&](const SolverProgress& at) { progress->Show(at); });
-    solver->Solve();
-    progress->EndLine();
-    if (!csv.empty()) WriteCsv(csv, progress->rows());
-    if (!plot.empty()) WritePlot(plot, progress->rows());
+    try {
+      solver->Solve();
+    } catch (...) {  // the losses until then are worth as much
+      try {
+        WriteLosses(*progress);
+      } catch (const std::exception& error) {
+        std::cerr << error.what() << '\n';
+      }
+      throw;
+    }
+    WriteLosses(*progress);
+  }
+
+  void WriteLosses(Progress& progress) const {
+    progress.EndLine();
+    if (!csv.empty()) WriteCsv(csv, progress.rows());
+    if (!plot.empty()) WritePlot(plot, progress.rows());
   }
 
   /// Flags win; then solver_mode: CPU, which is the host; else the default device, whatever device_id says.
