@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "model.hpp"
 
+#include <cstdlib>
+
 #include "ferry/transfer_guard.hpp"
 
 namespace ferry::program {
@@ -14,6 +16,12 @@ std::string WhyNoNumber(const std::string& text) {
 }
 
 }  // namespace
+
+Place PlaceOn(const std::string& device) {
+  Device& found = GetDevice(device);
+  setenv("FERRY_DEVICE", device.c_str(), 1);
+  return Place(found);
+}
 
 void Model::AddPlaceFlags(CLI::App& verb) {
   verb.add_option("--device", device, "where it runs, such as host, sim or cuda:1");
@@ -34,12 +42,12 @@ void Model::AddNetFlags(CLI::App& verb, const std::string& default_phase) {
 }
 
 Place Model::place() const {
-  if (gpu < 0) return device.empty() ? DefaultPlace() : Place(GetDevice(device));
+  if (gpu < 0) return device.empty() ? DefaultPlace() : PlaceOn(device);
   if (!device.empty())
     throw NetError("--device " + device + " and --gpu " + std::to_string(gpu) + ": say one");
   for (const Backend& backend : Backends())
     if (backend.name != std::string("host") && backend.name != std::string("sim"))
-      return Place(GetDevice(backend.name + (':' + std::to_string(gpu))));
+      return PlaceOn(backend.name + (':' + std::to_string(gpu)));
   throw NoDevice("--gpu " + std::to_string(gpu) + ": this build is for no GPU; --device sim simulates one");
 }
 

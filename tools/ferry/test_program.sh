@@ -21,6 +21,8 @@ net ip >net.prototxt
 net other >other.prototxt
 echo 'net: "net.prototxt" base_lr: 0 lr_policy: "fixed" max_iter: 1 snapshot_prefix: "s"' >solver.prototxt
 
+FERRY_DEVICE=none "$ferry" train --solver solver.prototxt --device sim 2>/dev/null # needs no other
+rm s_iter_1.*
 has SoftmaxWithLoss "$("$ferry" time --model net.prototxt --iterations 1)"
 
 "$ferry" train --solver solver.prototxt --csv loss.csv 2>train.log

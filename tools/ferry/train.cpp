@@ -136,7 +136,7 @@ struct Train {
   Place PlaceOf(const SolverParameter& param) const {
     const bool told = !model.device.empty() || model.gpu >= 0;
     if (!told && param.has_solver_mode() && param.solver_mode() == SolverParameter::CPU)
-      return Place(GetDevice("host"));
+      return PlaceOn("host");
     return model.place();
   }
 
