@@ -40,6 +40,11 @@ class Outline {
   bool Has(int number, Wire wire) const { return first_.contains({number, wire}); }
   /// Whether it has fields, and none of a number over this.
   bool HasNoneOver(int number) const { return !first_.empty() && first_.rbegin()->first.first <= number; }
+  bool HasNoneBetween(int low, int high) const {
+    return std::none_of(first_.begin(), first_.end(), [=](const auto& field) {
+      return field.first.first > low && field.first.first < high;
+    });
+  }
   /// By number and wire type: the first byte of the first such field.
   const std::map<std::pair<int, Wire>, int>& fields() const { return first_; }
 
@@ -62,7 +67,8 @@ constexpr Kind kKinds[] = {
     {"SolverState", "a SolverState (a .solverstate)",
      "by Caffe's messages, and give its history to Blob::FromProto",
      [](const Outline& o) {
-       return o.HasNoneOver(4) && o.Has(1, kNumber) && (o.Has(2, kBytes) || o.Has(3, kBytes));
+       return o.HasNoneBetween(4, 1000) && o.HasNoneOver(1001) &&  // Ferry's own are 1000 and 1001
+              o.Has(1, kNumber) && (o.Has(2, kBytes) || o.Has(3, kBytes));
      }},
     {"BlobProtoVector", "a BlobProtoVector", "by ReadBlobProtoVector",
      [](const Outline& o) { return o.HasNoneOver(1) && o.Has(1, kBytes); }},

@@ -209,8 +209,10 @@ TEST_CASE("a file of another kind is an error that says which") {
   CHECK_THAT(what("name: \"net\"\nlayer { }\n"), ContainsSubstring("this is text"));
   CHECK_THAT(what("\x89HDF\r\n\x1a\n and more"),
              ContainsSubstring("an HDF5 file") && ContainsSubstring("Net::CopyTrainedLayersFromHDF5"));
-  CHECK_THAT(what(Make<SolverState>("iter: 3 learned_net: 'a'").SerializeAsString()),
-             ContainsSubstring("this is a SolverState"));
+  for (const char* const state :
+       {"iter: 3 learned_net: 'a'", "iter: 3 learned_net: 'a' seed: 1 solver_type: 'SGD'"})
+    CHECK_THAT(what(Make<SolverState>(state).SerializeAsString()),
+               ContainsSubstring("this is a SolverState"));
   CHECK_THAT(what(""), ContainsSubstring("there are no bytes"));
 }
 

@@ -118,6 +118,10 @@ TEST_CASE("A database that cannot be read is an error with its path") {
     CheckFails([&] { OpenDatabase(backend, folder / "empty", DatabaseMode::kNew); }, {"is there already"});
     CheckFails([&] { OpenDatabase(backend, folder / "no/parent", DatabaseMode::kNew); }, {"no/parent"});
     CheckFails([&] { RecordReader(backend, folder.Write("file", "text")); }, {folder / "file"});
+    const std::string bare = folder / "bare";
+    std::filesystem::create_directory(bare);
+    CheckFails([&] { RecordReader(backend, bare); }, {bare, "is no database of"});
+    CHECK(std::filesystem::is_empty(bare));
   }
 }
 
@@ -134,6 +138,7 @@ TEST_CASE("A file of LMDB that is cut short is an error wherever it is cut") {
     std::filesystem::resize_file(file, left);
     CheckFails([&] { RecordReader(DataParameter::LMDB, path); }, {path});
   }
+  CheckFails([&] { RecordReader(DataParameter::LMDB, path); }, {file, "is empty"});
   CheckFails([&] { RecordReader(DataParameter::LMDB, folder / "."); }, {"no data.mdb"});
 }
 #endif

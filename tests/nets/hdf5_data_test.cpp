@@ -141,6 +141,7 @@ TEST_CASE("HDF5Data that cannot be is an error with the file and the dataset") {
   };
   fails(Hdf5Of(folder / "none", 2), {"layer 'in' (HDF5Data)", folder / "none", "list of HDF5 files"});
   fails(Hdf5Of(folder.Write("empty", " \n"), 2), {folder / "empty", "lists no file"});
+  fails(Hdf5Of(folder / "a.h5", 2), {folder / "a.h5", "is an HDF5 file itself"});
   fails(Hdf5Of(list, 0), {"batch_size is 0"});
   fails(Hdf5Of(list, 2, "transform_param { scale: 2 }"), {"does not transform"});
   fails_with("none.h5", {folder / "none.h5"});

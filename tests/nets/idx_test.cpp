@@ -8,6 +8,7 @@
 #include "core/nets/data/record_reader.hpp"
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "ferry/nets/io.hpp"
+#include "tests/full_disk.hpp"
 #include "tests/nets/data_folder.hpp"
 
 namespace ferry::nets_test {
@@ -104,6 +105,22 @@ TEST_CASE("Images and labels that do not fit are an error, and no database is ma
   fails({folder / "labels", folder / "labels"}, {folder / "labels", "1 dims", "3 (n, height, width)"});
   fails({folder.Write("none", IdxOf({0, 2, 3}, 0)), folder.Write("no labels", IdxOf({0}, 0))},
         {folder / "none", "no elements"});
+}
+
+TEST_CASE("A database that could not be written to its end is no database") {
+  for (const auto backend : Backends()) {
+    const Folder folder;
+    const IdxFiles from{folder.Write("images", IdxOf({5000, 2, 3}, 30000)),
+                        folder.Write("labels", IdxOf({5000}, 5000))};
+    {
+      const ferry::testing::FullDisk full(65536);
+      CheckFails([&] { ConvertIdxToDatabase(from, backend, folder / "db"); }, {folder / "db"});
+    }
+    CHECK(!std::filesystem::exists(folder / "db"));
+    CHECK(ConvertIdxToDatabase(from, backend, folder / "db") == 5000);
+    CheckFails([&] { ConvertIdxToDatabase(from, backend, folder / "db"); }, {"there already"});
+    CHECK(std::filesystem::exists(folder / "db"));
+  }
 }
 
 TEST_CASE("A file becomes a datum as it is") {

@@ -158,5 +158,16 @@ TEST_CASE("A top that never had an element has no pass forward", "[rejected]") {
     }
 }
 
+TEST_CASE("A bottom of fewer axes than the one that is cropped is refused with both shapes") {
+  Blob<float> x({2, 3, 4, 5}), like({2}), top;
+  LayerParameter param;
+  param.set_name("crop");
+  param.set_type("Crop");
+  const auto layer = LayerRegistry<float>::CreateLayer(param);
+  CHECK_THROWS_MATCHES(layer->SetUp({&x, &like}, {&top}), NetError,
+                       MessageMatches(ContainsSubstring("layer 'crop' (Crop)") &&
+                                      ContainsSubstring("2 3 4 5") && ContainsSubstring("2 (2)")));
+}
+
 }  // namespace
 }  // namespace ferry::nets_test

@@ -229,6 +229,8 @@ TEST_CASE("A state whose model is of another net is refused, and changes nothing
   net.mutable_layer(3)->mutable_blobs(0)->mutable_shape()->set_dim(1, 2);
   WriteProtoToBinaryFile(net, folder / "s_iter_2.caffemodel");
   CheckRefuses(SmallSolver(""), folder / "s_iter_2.solverstate", world, "second");
+  CheckRefuses(SmallSolver(""), folder / "s_iter_2.solverstate", world,
+               "s_iter_2.solverstate, its learned_net");
 }
 
 TEST_CASE("A disk that is full leaves the last snapshot as it was") {

@@ -14,9 +14,11 @@ struct Convert {
   std::string images, labels, to;
   std::string backend = "lmdb";
 
-  void Run() const {
+  /// `said`: --backend is not the default.
+  void Run(bool said) const {
     if (std::filesystem::exists(to)) throw NetError(to + " is there already; name a new file or folder");
     const bool hdf5 = std::filesystem::path(to).extension() == ".h5";
+    if (hdf5 && said) throw NetError("--backend " + backend + " and " + to + ", an HDF5 file: say one");
     const auto database = backend == "lmdb" ? DataParameter::LMDB : DataParameter::LEVELDB;
     const std::int64_t count =
         hdf5 ? ConvertIdxToHdf5({images, labels}, to) : ConvertIdxToDatabase({images, labels}, database, to);
@@ -36,7 +38,7 @@ void AddConvert(CLI::App& app) {
   verb->add_option("--backend", convert->backend, "of a database")
       ->capture_default_str()
       ->check(CLI::IsMember({"lmdb", "leveldb"}));
-  verb->callback([convert] { convert->Run(); });
+  verb->callback([convert, verb] { convert->Run(verb->count("--backend") != 0); });
 }
 
 }  // namespace ferry::program

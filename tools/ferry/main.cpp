@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ferry/nets/error.hpp"
 #include "verbs.hpp"
 
 namespace {
@@ -18,6 +19,15 @@ std::vector<std::string> Arguments(int argc, char** argv) {
     arguments.push_back((caffe ? "-" : "") + std::string(argv[i]));
   }
   return arguments;
+}
+
+/// What is mistyped comes before what is missing because of that.
+std::string Mistake(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  const std::string what = unknown.empty() ? error.what() : "'" + unknown.front() + "' is unknown here";
+  const auto verbs = app.get_subcommands();
+  return what + "; `ferry " + (verbs.empty() ? "" : verbs.front()->get_name() + ' ') +
+         "--help` says what there is";
 }
 
 int Run(int argc, char** argv) {
@@ -33,7 +43,8 @@ int Run(int argc, char** argv) {
     app.parse(Arguments(argc, argv));
     return 0;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error);
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    throw ferry::NetError(Mistake(app, error));
   }
 }
 

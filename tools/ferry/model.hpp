@@ -10,6 +10,9 @@
 
 namespace ferry::program {
 
+/// On that device, which becomes the default one: nets ask for that, too, and another might not be there.
+Place PlaceOn(const std::string& device);
+
 /// What the verbs that run a net are told of where, and of which of its layers.
 struct Model {
   std::string file;                  ///< --model

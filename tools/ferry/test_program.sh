@@ -21,6 +21,8 @@ net ip >net.prototxt
 net other >other.prototxt
 echo 'net: "net.prototxt" base_lr: 0 lr_policy: "fixed" max_iter: 1 snapshot_prefix: "s"' >solver.prototxt
 
+FERRY_DEVICE=none "$ferry" train --solver solver.prototxt --device sim 2>/dev/null # needs no other
+rm s_iter_1.*
 has SoftmaxWithLoss "$("$ferry" time --model net.prototxt --iterations 1)"
 
 "$ferry" train --solver solver.prototxt --csv loss.csv 2>train.log
@@ -32,17 +34,34 @@ has "The source has no layer 'other'" "$said"
 net ip | sed 's/num_output: 2/num_output: 3/' >three.prototxt
 refused() { # refused <text> <arguments...>
   text=$1 && shift
-  if said=$("$ferry" "$@" 2>&1); then echo "accepted: $*" >&2 && exit 1; fi
+  status=0
+  said=$("$ferry" "$@" 2>&1) || status=$?
+  if [ $status != 1 ]; then echo "exit status $status, not 1: $*" >&2 && exit 1; fi
   has "$text" "$said"
 }
 refused "s_iter_1.caffemodel: " info --model three.prototxt --weights s_iter_1.caffemodel
 refused --gpu time --model net.prototxt --gpu -1
 refused --model info --device host
+for many in all 0,1; do refused "'$many'; it is the number of one GPU" time --model net.prototxt -gpu $many; done
+refused "'trian' is unknown here; \`ferry --help\`" trian --solver solver.prototxt
+refused "'--sover' is unknown here; \`ferry train --help\`" train --sover solver.prototxt
+refused "--solver is required" train
+refused "no.h5, an HDF5 file: say one" convert images labels no.h5 --backend leveldb
+has "=TEST" "$("$ferry" test --help)"
 printf kept >there.h5
 refused "there.h5 is there already" convert images labels there.h5
 [ "$(cat there.h5)" = kept ]
 
-rm s_iter_1.*
+rm -f s_iter_1.* loss.csv
+refused "--gpu 0: " train --solver solver.prototxt --csv loss.csv --gpu 0
+if [ -e loss.csv ]; then echo "a run that was refused left a file" >&2 && exit 1; fi
+
+# A disk that is full at the snapshot: the losses until then are kept.
+net ip | sed 's/num_output: 2/num_output: 400/' >wide.prototxt
+echo 'net: "wide.prototxt" base_lr: 0 lr_policy: "fixed" max_iter: 2 snapshot_prefix: "s" display: 1' >wide_solver.prototxt
+if said=$(trap '' XFSZ && ulimit -f 1 && "$ferry" train --solver wide_solver.prototxt --csv loss.csv 2>&1); then exit 1; fi
+has "s_iter_2.caffemodel: cannot write" "$said"
+[ "$(wc -l <loss.csv)" = 3 ]
 if said=$("$ferry" train --solver solver.prototxt --plot nowhere/loss.svg 2>&1); then exit 1; fi
 has "nowhere/loss.svg cannot be written" "$said"
 if [ -e s_iter_1.caffemodel ]; then echo "trained before it looked at the plot" >&2 && exit 1; fi

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -82,7 +83,10 @@ class LogOnLines {
 
 /// Found out before hours of training, not after. No file: nothing is to be written.
 void RequireWritable(const std::string& file) {
-  if (!file.empty() && !std::ofstream(file, std::ios::app)) throw Error(file + " cannot be written");
+  if (file.empty()) return;
+  const bool there = std::filesystem::exists(file);
+  if (!std::ofstream(file, std::ios::app)) throw Error(file + " cannot be written");
+  if (!there) std::filesystem::remove(file);
 }
 
 struct Train {
@@ -109,17 +113,30 @@ struct Train {
     if (!snapshot.empty()) solver->Restore(snapshot);
     progress.emplace(solver->iter(), param.max_iter(), ImagesAnIteration(*solver));
     solver->SetProgressFunction([&](const SolverProgress& at) { progress->Show(at); });
-    solver->Solve();
-    progress->EndLine();
-    if (!csv.empty()) WriteCsv(csv, progress->rows());
-    if (!plot.empty()) WritePlot(plot, progress->rows());
+    try {
+      solver->Solve();
+    } catch (...) {  // the losses until then are worth as much
+      try {
+        WriteLosses(*progress);
+      } catch (const std::exception& error) {
+        std::cerr << error.what() << '\n';
+      }
+      throw;
+    }
+    WriteLosses(*progress);
+  }
+
+  void WriteLosses(Progress& progress) const {
+    progress.EndLine();
+    if (!csv.empty()) WriteCsv(csv, progress.rows());
+    if (!plot.empty()) WritePlot(plot, progress.rows());
   }
 
   /// Flags win; then solver_mode: CPU, which is the host; else the default device, whatever device_id says.
   Place PlaceOf(const SolverParameter& param) const {
     const bool told = !model.device.empty() || model.gpu >= 0;
     if (!told && param.has_solver_mode() && param.solver_mode() == SolverParameter::CPU)
-      return Place(GetDevice("host"));
+      return PlaceOn("host");
     return model.place();
   }
 

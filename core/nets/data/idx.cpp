@@ -88,8 +88,9 @@ IdxArray ReadIdx(const fs::path& path) {
   return array;
 }
 
-std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend, const fs::path& to) {
-  const Labelled read = Read(from);
+namespace {
+
+void WriteRecords(const Labelled& read, DataParameter::DB backend, const fs::path& to) {
   const auto database = detail::OpenDatabase(backend, to, detail::DatabaseMode::kNew);
   const auto transaction = database->NewTransaction();
   Datum datum;
@@ -108,6 +109,20 @@ std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backen
     if ((i + 1) % kAtOnce == 0) transaction->Commit();
   }
   transaction->Commit();
+}
+
+}  // namespace
+
+std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend, const fs::path& to) {
+  const Labelled read = Read(from);
+  const bool is_new = !fs::exists(to);
+  try {
+    WriteRecords(read, backend, to);
+  } catch (...) {  // what was written would pass for the whole data set
+    std::error_code ignored;
+    if (is_new) fs::remove_all(to, ignored);
+    throw;
+  }
   return read.shape[0];
 }
 

@@ -17,6 +17,11 @@ namespace fs = std::filesystem;
 class LevelDb final : public Database {
  public:
   LevelDb(fs::path path, DatabaseMode mode) : path_(std::move(path)) {
+    // LevelDB itself would leave files in a folder that is no database.
+    if (mode == DatabaseMode::kRead && !fs::is_regular_file(path_ / "CURRENT"))
+      FailDatabase(path_,
+                   "is no database of LevelDB, which is data_param's backend unless it says "
+                   "backend: LMDB: it has no CURRENT");
     leveldb::Options options;
     options.error_if_exists = options.create_if_missing = mode == DatabaseMode::kNew;
     leveldb::DB* database = nullptr;

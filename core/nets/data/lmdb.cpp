@@ -37,6 +37,7 @@ class Lmdb final : public Database {
       return;
     }
     if (!fs::is_regular_file(File())) FailDatabase(path_, "is no database of LMDB: it has no data.mdb");
+    if (fs::is_empty(File())) FailDatabase(File(), "is empty; copy it anew");
     int result = Open(MDB_RDONLY | MDB_NOTLS);
     if (result == EACCES) {  // readers note themselves in a file beside the data, which others may not write
       result = Open(MDB_RDONLY | MDB_NOTLS | MDB_NOLOCK);

@@ -55,6 +55,9 @@ class CropLayer final : public Layer<T> {
     const CropParameter& param = this->layer_param().crop_param();
     const Blob<T>&x = *bottom[0], &like = *bottom[1];
     const int first = x.CanonicalAxisIndex(param.axis());
+    if (like.num_axes() < x.num_axes())
+      this->Fail("bottom 0 has shape " + x.shape_string() + ", bottom 1 " + like.shape_string() +
+                 "; bottom 1 must have as many axes");
     sizes_ = {};
     sizes_.axes = x.num_axes();
     std::vector<std::int64_t> dims = x.shape();

@@ -21,6 +21,10 @@ std::vector<std::string> ReadFileList(const std::string& source) {
   std::ifstream in(source);
   if (!in)
     throw NetError("hdf5_data_param's source '" + source + "': cannot be opened; it is a list of HDF5 files");
+  if (IsHdf5(source))
+    throw NetError(
+        "hdf5_data_param's source '" + source +
+        "': is an HDF5 file itself; it is a text file, with the path of an HDF5 file on each line");
   std::vector<std::string> files;
   for (std::string file; in >> file;) files.push_back(file);
   if (files.empty()) throw NetError("hdf5_data_param's source '" + source + "': lists no file");

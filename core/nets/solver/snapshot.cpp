@@ -71,7 +71,13 @@ void Solver<T>::Restore(const std::filesystem::path& state_file) {
                        ", and this one is " + type());
   on_host_ = true;
   // The last thing that may throw.
-  if (state.has_learned_net()) net_->CopyTrainedLayersFrom(state.learned_net());
+  if (state.has_learned_net()) {
+    try {
+      net_->CopyTrainedLayersFrom(state.learned_net());
+    } catch (const NetError& error) {
+      detail::FailSolver(state_file.string() + ", its learned_net: " + error.what());
+    }
+  }
   for (std::size_t i = 0; i < history.size(); ++i) *history_[i] = std::move(*history[i]);
   iter_ = state.iter();
   current_step_ = state.current_step();

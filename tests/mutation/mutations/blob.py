@@ -89,7 +89,7 @@ MUTATIONS = [
     (FLAW, "  RequireKind(bytes, type, where);\n", "", "a file of another kind is a corrupt one"),
     (KIND, 'o.Has(100, kBytes) || ', "", "a net of today's form is not known"),
     (KIND, ' || (o.Has(2, kBytes) && !o.Has(1, kNumber))', "", "a net of the old form is not known"),
-    (KIND, "o.HasNoneOver(4) && ", "", "any message that begins like a solver's state is taken for one"),
+    (KIND, "o.HasNoneBetween(4, 1000) && ", "", "any message that begins like a solver's state is taken for one"),
     (KIND, "kind->type != type.name()", "true", "a broken blob is said to be a blob"),
     (KIND, "!Fits(*known, field.second)", "false", "a field of another kind is overlooked"),
     (KIND, "wire == kBytes && field.is_packable()", "false", "packed numbers are taken for another kind"),
