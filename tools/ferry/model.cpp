@@ -19,6 +19,7 @@ std::string WhyNoNumber(const std::string& text) {
 
 Place PlaceOn(const std::string& device) {
   Device& found = GetDevice(device);
+  // Layers begin at the default device. NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread runs yet
   setenv("FERRY_DEVICE", device.c_str(), 1);
   return Place(found);
 }
