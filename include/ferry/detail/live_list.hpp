@@ -23,6 +23,9 @@ class LiveNode {
   };
 
   explicit LiveNode(LiveList& list) noexcept : list_(list) {}
+  ~LiveNode() = default;
+  LiveNode(const LiveNode&) = delete;
+  LiveNode& operator=(const LiveNode&) = delete;
 
   std::size_t bytes() const noexcept { return bytes_; }
   const Site& site() const noexcept { return site_; }
