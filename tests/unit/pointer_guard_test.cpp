@@ -284,9 +284,8 @@ TEST_CASE("addresses of blocks that were given back are used again before new on
     return With([=](Guarded& g) {
       for (int i = 0; i < blocks; ++i) SyncedMemory(kLarge, g.device).overwrite_cpu_data();
       SyncedMemory last(kLarge, g.device);
-      const void* const stale = last.overwrite_cpu_data();
-      last.overwrite_gpu_data();
-      Touch(stale);
+      const void* const part = last.overwrite_cpu_data(ByteRange{0, kPage});
+      Touch(part, kPage);
     });
   };
   CHECK(after(1).signal == SIGSEGV);
