@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "ferry/diff.hpp"
 #include "ferry/kernels.hpp"
@@ -11,8 +12,21 @@
 
 namespace ferry {
 
+namespace {
+
+thread_local constinit const Place* beginning = nullptr;
+
+}  // namespace
+
+detail::LayersBeginAt::LayersBeginAt(const Place& place) noexcept
+    : outer_(std::exchange(beginning, &place)) {}
+detail::LayersBeginAt::~LayersBeginAt() { beginning = outer_; }
+
 LayerBase::LayerBase(const LayerParameter& param)
-    : layer_param_(param), phase_(param.phase()), place_(DefaultPlace()), random_{FreshSeed().value, 0, 0} {
+    : layer_param_(param),
+      phase_(param.phase()),
+      place_(beginning != nullptr ? *beginning : DefaultPlace()),
+      random_{FreshSeed().value, 0, 0} {
   layer_param_.clear_blobs();
 }
 
@@ -53,7 +67,7 @@ void LayerBase::CheckBlobCounts(int bottoms, int tops) const {
 template <class T>
 Layer<T>::Layer(const LayerParameter& param) : LayerBase(param) {
   for (const BlobProto& message : param.blobs()) {
-    blobs_.push_back(std::make_shared<Blob<T>>());
+    blobs_.push_back(std::make_shared<Blob<T>>(place_.device()));
     blobs_.back()->FromProto(message);
   }
 }
@@ -162,6 +176,7 @@ void Layer<T>::RequireApart(const Blobs& bottom, const Blobs& top) const {
 template <class T>
 void Layer<T>::FillBlob(const FillerParameter& filler, Blob<T>* blob) {
   constexpr std::uint64_t kNoPass = std::uint64_t{1} << 63U;
+  if (blob->name().empty()) blob->set_name(layer_param_.name() + '.' + std::to_string(fills_));
   try {
     GetFiller<T>(filler, {random_.seed, random_.layer, kNoPass + fills_++})->Fill(blob);
   } catch (const NetError& error) {

@@ -16,18 +16,6 @@ detail::Creators<typename LayerRegistry<T>::Creator>& LayerCreators() {
   return creators;
 }
 
-/// The blobs that a layer was made from go to the device on which it will run.
-template <class T>
-void BringTo(Device& device, std::vector<std::shared_ptr<Blob<T>>>& blobs) {
-  for (std::shared_ptr<Blob<T>>& blob : blobs) {
-    if (&blob->device() == &device) continue;
-    auto brought = std::make_shared<Blob<T>>(device);
-    brought->CopyFrom(*blob, BlobPart::kData, WithReshape::kYes);
-    brought->CopyFrom(*blob, BlobPart::kDiff);
-    blob = brought;
-  }
-}
-
 [[noreturn]] void FailType(const LayerParameter& param, const std::string& known) {
   const std::string layer = "layer '" + param.name() + "': type '" + param.type() + "' ";
   if (param.type() == "Python")
@@ -49,10 +37,8 @@ template <class T>
 std::shared_ptr<Layer<T>> LayerRegistry<T>::CreateLayer(const LayerParameter& param, const Place& place) {
   const Creator creator = LayerCreators<T>().Find(param.type());
   if (creator == nullptr) FailType(param, LayerCreators<T>().Listed());
-  std::shared_ptr<Layer<T>> layer = creator(param);
-  layer->set_place(place);
-  BringTo(place.device(), layer->blobs());
-  return layer;
+  const detail::LayersBeginAt beginning(place);
+  return creator(param);
 }
 
 template <class T>

@@ -191,6 +191,15 @@ TEST_CASE("What a layer throws says which layer it was, with the first error nes
   }
 }
 
+TEST_CASE("A lack of memory for a parameter names the layer") {
+  try {
+    const Net<float> net(NetOf(Input("data", "1 1000000") + Product("ip", "data", 1'000'000'000)), TRAIN);
+    FAIL("there was memory");
+  } catch (const OutOfMemory& error) {
+    CHECK_THAT(error.what(), ContainsSubstring("access of \"ip.0\""));
+  }
+}
+
 TEST_CASE("Layers that a net has not are refused, with their range") {
   Net<double> net(NetOf("name: 'n' " + Input("x", "2") + LayerText("ReLU", "r", "x", "y")));
   CHECK_THAT(

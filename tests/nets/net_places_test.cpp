@@ -71,5 +71,20 @@ TEST_CASE("A net trains to the same bits twice") {
   }
 }
 
+// CTest runs it with a FERRY_DEVICE that is none, too.
+TEST_CASE("A net uses its place's device and no other") {
+  const World world("sim stream");
+  NetParameter with_weights;
+  Net<float>(NetOf(LeNet()), TRAIN, world.place()).ToProto(&with_weights);
+  Net<float> net(with_weights, TRAIN, world.place());
+  for (const auto& layer : net.layers()) {
+    CHECK(&layer->place().device() == &world.device());
+    CHECK(layer->place().side() == Side::kGpu);
+    for (const auto& blob : layer->blobs()) CHECK(&blob->device() == &world.device());
+  }
+  FillBatch(net, 1);
+  CHECK(net.ForwardBackward() > 0);
+}
+
 }  // namespace
 }  // namespace ferry::nets_test

@@ -108,7 +108,8 @@ class DropoutLayer : public NeuronLayer<T> {
     if (Read(from).part().memory != Read(to).part().memory) Copy(place, from, to);
   }
 
-  Blob<std::uint8_t> stays_;  ///< of each element in the last pass forward: 1, or 0 where it was dropped
+  /// Of each element in the last pass forward: 1, or 0 where it was dropped.
+  Blob<std::uint8_t> stays_{this->place().device()};
 };
 
 }  // namespace

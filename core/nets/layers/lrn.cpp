@@ -101,9 +101,10 @@ class LRNLayer final : public Layer<T> {
   LrnFactors<T> factors_{};
   LrnSizes across_{};
   PoolSizes within_;
-  Blob<T> sums_;  ///< across channels the base of the power, within them the means
-  Blob<T> work_;  ///< across channels and in place the bottom; within them its squares, and going back their
-                  ///< gradient
+  /// Across channels the base of the power, within them the means.
+  Blob<T> sums_{this->place().device()};
+  /// Across channels and in place the bottom; within them its squares, and going back their gradient.
+  Blob<T> work_{this->place().device()};
 };
 
 }  // namespace

@@ -118,7 +118,7 @@ class PoolingLayer final : public Layer<T> {
   }
 
   PoolSizes sizes_;
-  Blob<int> mask_;
+  Blob<int> mask_{this->place().device()};
 };
 
 }  // namespace

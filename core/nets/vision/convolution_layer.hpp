@@ -41,7 +41,7 @@ class ConvolutionLayerBase : public Layer<T> {
   ConvolutionSizes sizes_;
   Shape reshaped_for_;
   std::unique_ptr<ConvolutionMaps<T>> maps_;
-  Blob<T> sums_;
+  Blob<T> sums_{this->place().device()};
 };
 
 extern template class ConvolutionLayerBase<float>;

@@ -16,6 +16,22 @@ namespace ferry {
 /// Where a net or a layer runs that is not told: on the default device's main stream.
 inline Place DefaultPlace() { return Place(DefaultDevice()); }
 
+namespace detail {
+
+/// While it lives, layers that this thread makes begin at that place.
+class LayersBeginAt {
+ public:
+  explicit LayersBeginAt(const Place& place) noexcept;
+  ~LayersBeginAt();
+  LayersBeginAt(const LayersBeginAt&) = delete;
+  LayersBeginAt& operator=(const LayersBeginAt&) = delete;
+
+ private:
+  const Place* const outer_;
+};
+
+}  // namespace detail
+
 /// What a Layer is, whatever its elements. Names and meanings are Caffe's.
 class LayerBase {
  public:
@@ -59,7 +75,7 @@ class LayerBase {
   virtual void set_random_key(const RandomKey& key) { random_ = key; }
 
  protected:
-  /// Of that parameter, at the default place, with a fresh seed.
+  /// Of that parameter, at the place that LayerRegistry was told or else the default one, with a fresh seed.
   explicit LayerBase(const LayerParameter& param);
 
   /// Throws a NetError that begins with the layer's name and type.
