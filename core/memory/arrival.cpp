@@ -183,7 +183,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   }
   ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });
   arrival.copied += CountOf(bytes);
-  if (record && arrival.prefetch && arrival.only_of == 0 && !dst.adopted())
+  if (record && record->purpose == Purpose::kPrefetch && !dst.adopted())
     detail::Records::NotePrefetch(*record, bytes, dst);
   return std::nullopt;
 }

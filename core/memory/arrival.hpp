@@ -42,6 +42,10 @@ struct Arrival {
     return (holders & Only(space)) == 0;
   }
 
+  Purpose purpose() const noexcept {
+    return !prefetch ? Purpose::kAccess : only_of == 0 ? Purpose::kPrefetch : Purpose::kRelease;
+  }
+
   const SyncedMemory* memory;
   Bytes bytes;  ///< to kEnd, if it is as far as the memory goes
   Access access;

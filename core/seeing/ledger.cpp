@@ -48,14 +48,14 @@ void Mix(std::size_t& hash, const Site& site) noexcept {
 }  // namespace
 
 bool Ledger::Book::Key::operator==(const Key& other) const noexcept {
-  return kind == other.kind && access == other.access && prefetch == other.prefetch &&
+  return kind == other.kind && access == other.access && purpose == other.purpose &&
          pageable == other.pageable && from == other.from && to == other.to && label == other.label &&
          Same(written, other.written) && Same(asked, other.asked);
 }
 
 std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
   std::size_t hash = static_cast<std::size_t>(key.kind) * 8 + static_cast<std::size_t>(key.access);
-  Mix(hash, key.label * 4 + (key.prefetch ? 2 : 0) + (key.pageable ? 1 : 0));
+  Mix(hash, key.label * 8 + static_cast<std::size_t>(key.purpose) * 2 + (key.pageable ? 1 : 0));
   Mix(hash, reinterpret_cast<std::uintptr_t>(key.from) ^ (reinterpret_cast<std::uintptr_t>(key.to) << 1));
   if (key.written) Mix(hash, key.written->site);
   if (key.asked) Mix(hash, *key.asked);
@@ -76,7 +76,7 @@ LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
                     .written = key.written,
                     .asked = key.asked,
                     .access = key.access,
-                    .prefetch = key.prefetch,
+                    .purpose = key.purpose,
                     .pageable = key.pageable};
   for (const auto& [text, number] : labels_)
     if (number == key.label) entry.label = text;
@@ -99,7 +99,7 @@ Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
 LedgerEntry& Ledger::Book::EntryOf(const CopyRecord& copy, std::size_t label) {
   return EntryOf({.kind = LedgerKind::kCopy,
                   .access = copy.access,
-                  .prefetch = copy.prefetch,
+                  .purpose = copy.purpose,
                   .pageable = copy.pageable,
                   .from = copy.from,
                   .to = copy.to,
@@ -163,12 +163,12 @@ void Ledger::Book::On(const AccessRecord& access) {
     }
     memory.held.Remove(access.range);
   }
-  if (detail_ == Detail::kVerify && access.on != nullptr && !access.prefetch)
+  if (detail_ == Detail::kVerify && access.on != nullptr && access.purpose == Purpose::kAccess)
     memory.held.Add(&access.on->device(), access.range);
   if (access.zeroed == 0) return;
   LedgerEntry& entry = EntryOf({.kind = LedgerKind::kFill,
                                 .access = access.access,
-                                .prefetch = access.prefetch,
+                                .purpose = access.purpose,
                                 .pageable = false,
                                 .from = nullptr,
                                 .to = access.on != nullptr ? &access.on->device() : nullptr,
@@ -194,7 +194,7 @@ void Ledger::Book::On(const WaitRecord& wait) {
   const Memory& memory = MemoryOf(*wait.memory);
   LedgerEntry& entry = EntryOf({.kind = LedgerKind::kWait,
                                 .access = wait.access,
-                                .prefetch = false,
+                                .purpose = Purpose::kAccess,
                                 .pageable = false,
                                 .from = nullptr,
                                 .to = nullptr,
@@ -223,7 +223,7 @@ void Ledger::Book::On(const LifeRecord& life) {
   if (!life.begins && !life.evicted) return;
   LedgerEntry& entry = EntryOf({.kind = life.begins ? LedgerKind::kAllocation : LedgerKind::kEviction,
                                 .access = Access::kRead,
-                                .prefetch = false,
+                                .purpose = Purpose::kAccess,
                                 .pageable = false,
                                 .from = nullptr,
                                 .to = life.device,
@@ -241,7 +241,7 @@ std::vector<LedgerEntry> Ledger::Book::Entries() const {
     const std::string written = entry.written ? detail::NameOf(entry.written->site) : "";
     return std::tuple(entry.kind, entry.label, entry.from, entry.to, written,
                       entry.written ? entry.written->access : Access::kRead,
-                      entry.asked ? detail::NameOf(*entry.asked) : "", entry.access, entry.prefetch,
+                      entry.asked ? detail::NameOf(*entry.asked) : "", entry.access, entry.purpose,
                       entry.pageable);
   };
   std::map<decltype(text(beyond_[0])), LedgerEntry> joined;

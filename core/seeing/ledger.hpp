@@ -37,7 +37,8 @@ class Ledger::Book : public Observer {
   struct Key {
     LedgerKind kind;
     Access access;
-    bool prefetch, pageable;
+    Purpose purpose;
+    bool pageable;
     const Device *from, *to;
     std::optional<ferry::Write> written;
     std::optional<Site> asked;

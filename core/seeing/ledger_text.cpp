@@ -32,9 +32,7 @@ std::string Asked(const LedgerEntry& entry) {
   if (!entry.asked) return "";
   const bool accesses =
       entry.kind == LedgerKind::kCopy || entry.kind == LedgerKind::kFill || entry.kind == LedgerKind::kWait;
-  return NameOf(*entry.asked) + (!accesses        ? ""
-                                 : entry.prefetch ? " prefetch"
-                                                  : std::string(" ") + AskedAs(entry.access));
+  return NameOf(*entry.asked) + (accesses ? std::string(" ") + AskedAs(entry.purpose, entry.access) : "");
 }
 std::string What(const LedgerEntry& entry) {
   if (entry.kind == LedgerKind::kCopy) return entry.from + " to " + entry.to;
@@ -49,8 +47,10 @@ void AddUnwritten(const LedgerEntry& entry, std::vector<std::string>& advice) {
   advice.push_back(Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
                    ": " + NameOf(entry.written->site) + " asked for it " + AskedAs(entry.written->access) +
                    ", then " + NameOf(*entry.asked) + ' ' +
-                   (entry.prefetch ? "prefetched it to " : "read it on ") + entry.to +
-                   "; read-only access would save " +
+                   (entry.purpose == Purpose::kAccess     ? "read it on "
+                    : entry.purpose == Purpose::kPrefetch ? "prefetched it to "
+                                                          : "released it to ") +
+                   entry.to + "; read-only access would save " +
                    (all ? "all of them" : std::to_string(entry.unwritten) + " of them"));
 }
 
@@ -109,7 +109,8 @@ std::string Json(const LedgerEntry& entry) {
   add("count", entry.count), add("bytes", entry.bytes), add("unwritten", entry.unwritten),
       add("returned", entry.returned), add("unread", entry.unread), add("in_time", entry.in_time);
   add("took_ns", static_cast<std::uint64_t>(entry.took_ns));
-  return text + (entry.prefetch ? ", \"prefetch\": true" : "") +
+  return text + (entry.purpose == Purpose::kPrefetch ? ", \"prefetch\": true" : "") +
+         (entry.purpose == Purpose::kRelease ? ", \"release\": true" : "") +
          (entry.pageable ? ", \"pageable\": true}" : "}");
 }
 

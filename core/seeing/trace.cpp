@@ -196,11 +196,12 @@ void Trace::Events::On(const CopyRecord& copy) {
 }
 
 void Trace::Events::On(const AccessRecord& access) {
-  if (!access.prefetch && access.on == nullptr) return;
+  // What a Release moves is a copy, and the end of its block.
+  if (access.purpose == Purpose::kRelease || access.on == nullptr) return;
   const Turn turn(*this);
   if (!turn) return;
   const Nanoseconds now = Now();
-  if (access.prefetch) {
+  if (access.purpose == Purpose::kPrefetch) {
     (Begin('i', LaneOfThread(), now) += R"("s":"t",)") += detail::TextOf(access, {}) + '}';
     return;
   }

@@ -67,19 +67,20 @@ std::string TextOf(const CopyRecord& copy) {
       .Say("from", NameOfSpace(copy.from))
       .Say("to", NameOfSpace(copy.to))
       .Say(copy.written)
-      .Asked(copy.site, copy.prefetch ? "prefetch" : AskedAs(copy.access));
+      .Asked(copy.site, AskedAs(copy.purpose, copy.access));
   if (copy.pageable) text.Say("pageable");
   return text.Done();
 }
 
 std::string TextOf(const AccessRecord& access, std::string_view operands) {
-  EventText text = access.prefetch ? EventText("prefetch", WithLabel("prefetch", access.memory->label()))
-                                   : EventText("access", NameOf(access.site));
-  if (access.prefetch)
+  const bool prefetch = access.purpose == Purpose::kPrefetch;
+  EventText text = prefetch ? EventText("prefetch", WithLabel("prefetch", access.memory->label()))
+                            : EventText("access", NameOf(access.site));
+  if (prefetch)
     text.Say("label", access.memory->label()).Say("bytes", access.bytes);
   else
     text.Say("operands", operands);
-  text.Asked(access.site, access.prefetch ? "prefetch" : AskedAs(access.access));
+  text.Asked(access.site, AskedAs(access.purpose, access.access));
   return text.Done();
 }
 

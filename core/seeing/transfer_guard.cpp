@@ -16,8 +16,10 @@ std::string Described(const CopyRecord& copy) {
   std::string text = NameOf(*copy.memory) + ": " + std::to_string(copy.range.bytes) + " bytes from byte " +
                      std::to_string(copy.range.first) + " on would go from " +
                      detail::NameOfSpace(copy.from) + " to " + detail::NameOfSpace(copy.to) + " for a " +
-                     (copy.prefetch ? "Prefetch or a Release" : Name(copy.access)) + " by " +
-                     NameOf(copy.site);
+                     (copy.purpose == Purpose::kAccess     ? Name(copy.access)
+                      : copy.purpose == Purpose::kPrefetch ? "Prefetch"
+                                                           : "Release") +
+                     " by " + NameOf(copy.site);
   if (copy.written)
     text += ", since " + NameOf(copy.written->site) + " asked for them " +
             (copy.written->access == Access::kOverwrite ? "to overwrite" : "mutable");

@@ -85,13 +85,19 @@ std::string BytesInWords(std::uint64_t bytes) {
 
 std::string InWords(const AccessRecord& access) {
   const Device* const device = access.on != nullptr ? &access.on->device() : nullptr;
-  return (access.prefetch ? "prefetch " : std::string(Name(access.access)) + ' ') + NameOf(*access.memory) +
-         " on " + NameOfSpace(device) + " by " + NameOf(access.site);
+  const char* const what =
+      access.purpose == Purpose::kAccess ? Name(access.access) : AskedAs(access.purpose, access.access);
+  return std::string(what) + ' ' + NameOf(*access.memory) + " on " + NameOfSpace(device) + " by " +
+         NameOf(access.site);
 }
 
 const char* AskedAs(Access access) noexcept {
   constexpr std::array<const char*, 3> kNames = {"read", "mutable", "overwrite"};
   return kNames[static_cast<std::size_t>(access)];
+}
+const char* AskedAs(Purpose purpose, Access access) noexcept {
+  constexpr std::array<const char*, 3> kNames = {nullptr, "prefetch", "release"};
+  return purpose == Purpose::kAccess ? AskedAs(access) : kNames[static_cast<std::size_t>(purpose)];
 }
 
 }  // namespace ferry::detail

@@ -25,6 +25,8 @@ std::string BytesInWords(std::uint64_t bytes);
 std::string InWords(const AccessRecord& access);
 /// What a caller said: "mutable", "overwrite" or "read", by the accessors' names.
 const char* AskedAs(Access access) noexcept;
+/// The same, or "prefetch" or "release".
+const char* AskedAs(Purpose purpose, Access access) noexcept;
 /// Appends it as JSON's "...". What is not UTF-8 becomes U+FFFD.
 void AppendJson(std::string& json, std::string_view text);
 

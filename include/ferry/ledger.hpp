@@ -23,7 +23,7 @@ struct LedgerEntry {
   std::optional<Write> written;  ///< the write that made it necessary, if it was seen
   std::optional<Site> asked;     ///< the access that asked for it; of allocations and evictions, too
   Access access;                 ///< of that
-  bool prefetch;                 ///< of that
+  Purpose purpose;               ///< of that
   bool pageable;                 ///< copies of bytes that are the caller's
   std::uint64_t count = 0;       ///< how often
   std::uint64_t bytes = 0;       ///< of all together

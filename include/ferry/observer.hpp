@@ -26,14 +26,22 @@ struct Write {
   Access access;  ///< kReadWrite or kOverwrite
 };
 
-/// One access that did not find its bytes in place, or a Prefetch (a read on behalf of a later one).
+/// Who has bytes moved.
+enum class Purpose : std::uint8_t {
+  kAccess,    ///< an access
+  kPrefetch,  ///< a Prefetch: nobody accesses the bytes yet
+  kRelease    ///< a Release, whose space alone has them
+};
+
+/// One access that did not find its bytes in place; or a Prefetch or a Release that moved bytes, which are
+/// reads here.
 struct AccessRecord {
   const SyncedMemory* memory;    ///< for its label and its address; it must not be accessed
   ByteRange range;               ///< of the memory
   const Stream* on;              ///< the stream of the access; null for the host
-  Side side;                     ///< where the bytes are wanted, which for a Prefetch may be the host
+  Side side;                     ///< where the bytes are wanted, which may be the host unless it is an access
   Access access;                 ///< what its caller said
-  bool prefetch;                 ///< nobody accesses the bytes yet
+  Purpose purpose;               ///< which of the three it is
   Site site;                     ///< of the call
   Head before;                   ///< of the bytes of the access
   Action action;                 ///< what had to be done
@@ -54,7 +62,7 @@ struct CopyRecord {
   const Device* to;            ///< null for the host
   const Stream* on;            ///< where it is queued
   Access access;               ///< of the access that needs it
-  bool prefetch;               ///< nobody accesses the bytes yet
+  Purpose purpose;             ///< of that
   bool pageable;       ///< the host's bytes are the caller's, and may be neither pinned nor fast to copy
   const void* source;  ///< the first byte, where the bytes are the host's; else null
   Site site;           ///< of the access that needs it

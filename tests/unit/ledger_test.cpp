@@ -180,6 +180,20 @@ TEST_CASE("A ledger counts fills, allocations, evictions and waits") {
   CHECK(Find(entries, LedgerKind::kWait)->count == 1);
 }
 
+TEST_CASE("What a Release brings home is its own, and no prefetch") {
+  LedgerFixture f;
+  const Ledger ledger;
+  SyncedMemory memory(40, *f.device, "x");
+  memory.overwrite_gpu_data();
+  memory.Release(Side::kGpu);
+  const auto entries = ledger.Entries();
+  const LedgerEntry* const copy = Find(entries, LedgerKind::kCopy);
+  REQUIRE(copy != nullptr);
+  CHECK(copy->purpose == Purpose::kRelease);
+  CHECK_THAT(ledger.Table(), ContainsSubstring(") release"));
+  CHECK_THAT(ledger.Json(), ContainsSubstring("\"release\": true"));
+}
+
 TEST_CASE("A table has a line for each entry, and says how many it leaves out") {
   LedgerFixture f;
   const Ledger ledger;

@@ -149,6 +149,7 @@ TEST_CASE("Live bytes are counted for each space, and prefetches and evictions a
     SyncedMemory memory(4000, *f.device, "x");
     memory.mutable_cpu_data();
     memory.Prefetch(Side::kGpu, Stream::Main(*f.device));
+    memory.mutable_gpu_data();
     memory.Release(Side::kGpu);
   }
   const auto events = f.Events();

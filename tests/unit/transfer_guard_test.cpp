@@ -60,8 +60,7 @@ TEST_CASE("The refusal says who has written the bytes, and how they were asked f
   SyncedMemory filled(4, *f.device);
   filled.overwrite_cpu_data();
   CHECK_THAT(RefusalOf([&] { filled.gpu_data(); }), ContainsSubstring(") asked for them to overwrite"));
-  CHECK_THAT(RefusalOf([&] { memory.Release(Side::kCpu); }),
-             ContainsSubstring("for a Prefetch or a Release by"));
+  CHECK_THAT(RefusalOf([&] { memory.Release(Side::kCpu); }), ContainsSubstring("for a Release by"));
 }
 
 TEST_CASE("The innermost guard decides, and its end brings back the one around it") {
