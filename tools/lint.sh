@@ -95,6 +95,9 @@ check_kernels() {
 check_compilers() {
   ctest --preset lint -j "$jobs" --output-log build/lint/ctest.log
 }
+check_mutations() {
+  tests/mutation/run.py --check
+}
 # What is compiled here, but for what was generated. The sources of nets and their tests are read several at a time,
 # since their headers are most of the work.
 check_tidy() {
@@ -104,7 +107,7 @@ check_tidy() {
 }
 
 failed=
-for check in formatting scripts lengths licences tests headers layers kernels compilers tidy; do
+for check in formatting scripts lengths licences tests headers layers kernels mutations compilers tidy; do
   echo "== $check"
   "check_$check" || failed="$failed $check"
 done

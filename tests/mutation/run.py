@@ -3,6 +3,7 @@
 """Shows that the tests catch each mutation of mutations/, or which they miss.
 
     tests/mutation/run.py [TEXT]      only those whose file or fault has TEXT in it
+    tests/mutation/run.py --check     only see whether each still has its place in the source
 
 Those of backends/cuda and backends/hip need the vendor's headers, those of arrays, blobs and kernels Kokkos,
 OpenBLAS and protobuf, those of nets all that Ferry is built with: CMake builds them.
@@ -103,7 +104,15 @@ def caught_by(tree, out, part):
     return None
 
 
+def check():
+    misplaced = [f"{file}: found {count} times: {old}" for file, old, *_ in MUTATIONS
+                 if (count := (HERE.parents[1] / file).read_text().count(old)) != 1]
+    sys.exit("\n".join(misplaced) or 0)
+
+
 def main():
+    if sys.argv[1:] == ["--check"]:
+        check()
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     chosen = [mutation for mutation in MUTATIONS if wanted in mutation[0] or wanted in mutation[3]]
     survivors = 0

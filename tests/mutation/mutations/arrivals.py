@@ -81,7 +81,7 @@ MUTATIONS = [
      "a prefetch zeroes the host's memory at once"),
     (ARRIVE, "here.BeforeHost(bytes, Access::kReadWrite, dying)\n", "here.BeforeHost(bytes, Access::kRead, dying)\n",
      "the host zeroes bytes that kernels still read"),
-    (ARRIVE, "  holders_.Isolate(bytes);\n  if (arrival.on", "  if (arrival.on", "zeros of a part count for the rest, too"),
+    (ARRIVE, "  holders_.Isolate(bytes);\n  const detail::Stopwatch", "  const detail::Stopwatch", "zeros of a part count for the rest, too"),
     (ARRIVE, "    here.uses.Prepare(bytes, Access::kReadWrite, on, dying);\n", "    here.uses.Prepare(bytes, Access::kRead, on, dying);\n",
      "zeros are not ordered after those who use the buffer"),
     (ARRIVE, "    here.uses.Note(bytes, Access::kReadWrite, on, dying);\n", "", "nobody waits for zeros"),

@@ -68,7 +68,7 @@ MUTATIONS = [
     (MEMORY, "  home.only_of = SharersOf(space);\n", "  home.only_of = ~Spaces{0};\n", "Release copies what others hold too"),
     (MEMORY, "home.space = space == kHost ? kDevice : kHost", "home.space = kDevice",
      "the bytes of a released device stay there"),
-    (MEMORY, "  EndUses(here);\n  ForgetReady();\n", "  EndUses(here);\n", "a stream is in place after a Release"),
+    (MEMORY, "  ForgetReady();\n  if (space == kHost)", "  if (space == kHost)", "a stream is in place after a Release"),
     (MEMORY, "  EndUses(here);\n", "", "Release takes what a captured graph uses"),
     (MEMORY, "  if (space == kHost) cpu_ready_ = nullptr;\n", "", "the host is in place after its Release"),
     (MEMORY, "  GiveBack(here, &site, waited_ns);\n  ChangeHolders", "  ChangeHolders", "Release gives nothing back"),

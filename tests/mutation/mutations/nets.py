@@ -44,6 +44,11 @@ MUTATIONS = [
     ("core/nets/layer.cpp", "    if (count > weighted.room)\n      weighted.room = 0;\n    else if", "    if",
      "a top that has become larger is part of the loss again"),
     ("core/nets/layer.cpp", "  KeepLossWeights(top);\n}", "}", "a top that was smaller for a time has lost loss weights"),
+    ("core/nets/layer.cpp", "beginning != nullptr ? *beginning : DefaultPlace()", "DefaultPlace()", "a layer begins at the default device"),
+    ("core/nets/layer.cpp", "std::make_shared<Blob<T>>(place_.device())", "std::make_shared<Blob<T>>()",
+     "weights that a net was given are on the default device"),
+    ("core/nets/layer.cpp", "  if (blob->name().empty()) blob->set_name", "  if (false) blob->set_name",
+     "a parameter that memory lacks for has no name"),
     ("core/nets/layer.cpp", "  ++random_.iteration;\n", "", "each pass has the same random numbers"),
 
     # Layers.
