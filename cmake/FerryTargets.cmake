@@ -8,9 +8,9 @@ function(ferry_compile_options target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
                                            $<$<BOOL:${FERRY_WERROR}>:-Werror>)
-  # Under sanitizers, of which GCC's manual warns, and at -O1, g++ 12 takes the value of an empty std::optional for one that is
-  # used.
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES "-fsanitize|-O1")
+  # Under sanitizers, of which GCC's manual warns, and at -O1 and -Og, g++ 12 takes the value of an empty std::optional for
+  # one that is used.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES "-fsanitize|-O[1g]")
     target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
   endif()
 endfunction()
@@ -48,6 +48,7 @@ endfunction()
 function(ferry_add_libraries)
   set_property(GLOBAL PROPERTY FERRY_COMPONENTS "")
   ferry_add_library(memory Threads::Threads)
+  target_compile_options(ferry_memory PRIVATE ${FERRY_WALK_OPTIONS})
   set(all ferry_memory)
   if(FERRY_KERNELS)
     ferry_add_library(kernels ferry_memory)
@@ -71,7 +72,6 @@ function(ferry_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LABELS;LIBRARIES;ARGS")
   add_executable(${name} ${arg_SOURCES})
   ferry_compile_options(${name})
-  target_compile_options(${name} PRIVATE ${FERRY_TEST_OPTIONS})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ferry::ferry Catch2::Catch2WithMain ${arg_LIBRARIES})
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
