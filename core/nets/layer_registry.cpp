@@ -37,7 +37,7 @@ template <class T>
 std::shared_ptr<Layer<T>> LayerRegistry<T>::CreateLayer(const LayerParameter& param, const Place& place) {
   const Creator creator = LayerCreators<T>().Find(param.type());
   if (creator == nullptr) FailType(param, LayerCreators<T>().Listed());
-  const detail::LayersBeginAt beginning(place);
+  const detail::LayersBeginAt here(place);
   return creator(param);
 }
 
