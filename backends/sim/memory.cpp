@@ -46,6 +46,7 @@ Memory::Memory()
 Block* Memory::Make(MemoryKind kind, std::size_t bytes, std::size_t alignment, int device, const Call& call) {
   if (bytes > kReserved / 2) return nullptr;
   const Block wanted{nullptr, bytes, kind, device, call, nullptr, 0, false};
+  if (!guards_) return MakeInCrowd(wanted);
   if (Block* const block = MakeGuarded(wanted, alignment)) return block;
   return kind == MemoryKind::kDevice ? nullptr : MakeInCrowd(wanted);
 }
@@ -147,14 +148,15 @@ Memory::Canaries Memory::Retire(Block& block) {
 }
 
 bool Memory::Open(const Block& block, bool writes) {
-  return block.kind != MemoryKind::kDevice ||
+  return !block.out_of_reach() ||
          Pages::Open(block.begin, block.span, writes ? Pages::Access::kReadWrite : Pages::Access::kRead);
 }
 void Memory::Close(const Block& block) {
-  if (block.kind == MemoryKind::kDevice) (void)Pages::Open(block.begin, block.span, Pages::Access::kNone);
+  if (block.out_of_reach()) (void)Pages::Open(block.begin, block.span, Pages::Access::kNone);
 }
 
-void Memory::Clear() {
+void Memory::Clear(bool guards) {
+  guards_ = guards;
   for (const auto& [address, block] : blocks_)
     if (block.live && block.guarded && block.kind != MemoryKind::kDevice)
       (void)Pages::Open(block.begin, block.span, Pages::Access::kNone);

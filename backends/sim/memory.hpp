@@ -39,6 +39,8 @@ struct Block {
 
   std::byte* end() const { return address + bytes; }
   bool contains(const void* ptr) const { return ptr >= address && ptr < end(); }
+  /// To everybody except a kernel that uses it.
+  bool out_of_reach() const { return guarded && kind == MemoryKind::kDevice; }
 };
 
 /// The memory of all devices, and what of the host's is pinned or managed. One stretch of address space is
@@ -68,8 +70,8 @@ class Memory {
   /// After this a guarded block stays out of reach. It is kept for a while to recognize its pointers.
   Canaries Retire(Block& block);
 
-  /// Puts a kDevice block within a kernel's reach, for reading alone unless `writes`; false where the system
-  /// has no mappings left.
+  /// Puts a block that is out of reach within a kernel's, for reading alone unless `writes`; false where the
+  /// system has no mappings left.
   [[nodiscard]] static bool Open(const Block& block, bool writes);
   static void Close(const Block& block);
   /// Where the simulator itself finds the bytes at `ptr`, which may be anybody's.
@@ -77,8 +79,9 @@ class Memory {
     return block != nullptr && block->kind == MemoryKind::kDevice ? pages_.Work(ptr) : ptr;
   }
 
-  /// Forgets all blocks; their pages serve the next ones.
-  void Clear();
+  /// Forgets all blocks; their pages serve the next ones, which are guarded as long as there is room, or
+  /// never.
+  void Clear(bool guards);
 
   const std::map<const std::byte*, Block>& blocks() const { return blocks_; }
 
@@ -111,6 +114,7 @@ class Memory {
   std::deque<const std::byte*> retired_;
   std::size_t retired_bytes_ = 0;
   std::size_t slots_used_ = 0;
+  bool guards_ = true;
   std::size_t host_guarded_ = 0;  ///< live blocks
 };
 

@@ -77,6 +77,10 @@ struct Options {
   /// Blocks begin at multiples of 256 bytes, as vendors promise. Else a block ends right before a page that
   /// nobody can touch, and begins at a multiple of the largest power of two up to 256 that divides its size.
   bool align_to_256 = false;
+  /// Device memory is out of the host's reach, as said above, and so is what lies behind a block. Else all
+  /// memory of the machine is within everybody's reach, only writes around a block are found, when it is
+  /// freed, and a kernel costs no system calls: for tests that make very many.
+  bool page_protection = true;
   bool capture_spreads = false;  ///< a main stream can't be used while another one is under capture
 
   // Faults. An allocation fails as out of memory.

@@ -95,6 +95,25 @@ TEST_CASE("blocks without a page of their own behind them have canaries, and are
   }
 }
 
+TEST_CASE("without page protection all memory is within reach, and canaries are compared") {
+  for (const MemoryKind kind : {MemoryKind::kDevice, MemoryKind::kPinnedHost, MemoryKind::kManaged}) {
+    SimWorld world({.page_protection = false});
+    std::byte* const block = New(world, kind, 100);
+    CHECK(reinterpret_cast<std::uintptr_t>(block) % 256 == 0);
+    sim::Launch(world.main, {block}, [=] { block[99] = std::byte{7}; });
+    sim::Drain();
+    CHECK(SignalOf([&] { Touch(block, 100); }) == 0);
+    CHECK(block[99] == std::byte{7});
+    block[100] = std::byte{1};
+    world.Free(kind, block, world.main, 100);
+    sim::Drain();
+    CHECK(Contains(OnlyMisuse(), "behind the end of"));
+  }
+  SimWorld protects;
+  std::byte* const block = New(protects, MemoryKind::kDevice, 100);
+  CHECK(SignalOf([&] { Touch(block); }) == SIGSEGV);
+}
+
 TEST_CASE("guards that were given back serve the next blocks") {
   SimWorld world;
   std::vector<std::byte*> blocks;
