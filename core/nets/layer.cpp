@@ -18,6 +18,7 @@ thread_local constinit const Place* beginning = nullptr;
 
 }  // namespace
 
+Place detail::LayersBeginAt::Now() { return beginning != nullptr ? *beginning : DefaultPlace(); }
 detail::LayersBeginAt::LayersBeginAt(const Place& place) noexcept
     : outer_(std::exchange(beginning, &place)) {}
 detail::LayersBeginAt::~LayersBeginAt() { beginning = outer_; }
@@ -25,7 +26,7 @@ detail::LayersBeginAt::~LayersBeginAt() { beginning = outer_; }
 LayerBase::LayerBase(const LayerParameter& param)
     : layer_param_(param),
       phase_(param.phase()),
-      place_(beginning != nullptr ? *beginning : DefaultPlace()),
+      place_(detail::LayersBeginAt::Now()),
       random_{FreshSeed().value, 0, 0} {
   layer_param_.clear_blobs();
 }
@@ -176,7 +177,12 @@ void Layer<T>::RequireApart(const Blobs& bottom, const Blobs& top) const {
 template <class T>
 void Layer<T>::FillBlob(const FillerParameter& filler, Blob<T>* blob) {
   constexpr std::uint64_t kNoPass = std::uint64_t{1} << 63U;
-  if (blob->name().empty()) blob->set_name(layer_param_.name() + '.' + std::to_string(fills_));
+  if (blob->name().empty()) {
+    const auto it =
+        std::find_if(blobs_.begin(), blobs_.end(), [&](const auto& one) { return one.get() == blob; });
+    const auto number = it - blobs_.begin();  // if it is not among them yet, the next one
+    blob->set_name(layer_param_.name() + '.' + std::to_string(number));
+  }
   try {
     GetFiller<T>(filler, {random_.seed, random_.layer, kNoPass + fills_++})->Fill(blob);
   } catch (const NetError& error) {

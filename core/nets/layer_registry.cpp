@@ -38,7 +38,9 @@ std::shared_ptr<Layer<T>> LayerRegistry<T>::CreateLayer(const LayerParameter& pa
   const Creator creator = LayerCreators<T>().Find(param.type());
   if (creator == nullptr) FailType(param, LayerCreators<T>().Listed());
   const detail::LayersBeginAt here(place);
-  return creator(param);
+  auto layer = creator(param);
+  layer->set_place(place);  // who knows where the creator has it from
+  return layer;
 }
 
 template <class T>

@@ -71,17 +71,39 @@ TEST_CASE("A net trains to the same bits twice") {
   }
 }
 
+LayerParameter AsReLU(LayerParameter param) {
+  param.set_type("ReLU");
+  return param;
+}
+std::shared_ptr<Layer<float>> ByAnotherCreator(const LayerParameter& param) {
+  return LayerRegistry<float>::CreateLayer(AsReLU(param));
+}
+std::shared_ptr<Layer<float>> FromElsewhere(const LayerParameter& param) {
+  return LayerRegistry<float>::CreateLayer(AsReLU(param), Place(GetDevice("host")));
+}
+
 // CTest runs it with a FERRY_DEVICE that is none, too.
 TEST_CASE("A net uses its place's device and no other") {
   const World world("sim stream");
+  LayerRegistry<float>::AddCreator("ByAnotherCreator", ByAnotherCreator);
+  LayerRegistry<float>::AddCreator("FromElsewhere", FromElsewhere);
+  const std::string more = R"(
+      layer { name: "norm" type: "LRN" bottom: "pool1" top: "norm" }
+      layer { name: "one" type: "ByAnotherCreator" bottom: "norm" top: "one" }
+      layer { name: "two" type: "FromElsewhere" bottom: "one" top: "two" })";
+  const auto check = [&](const Net<float>& net) {
+    for (const auto& layer : net.layers()) {
+      CHECK(&layer->place().device() == &world.device());
+      CHECK(layer->place().side() == Side::kGpu);
+      for (const auto& blob : layer->blobs()) CHECK(&blob->device() == &world.device());
+    }
+  };
   NetParameter with_weights;
-  Net<float>(NetOf(LeNet()), TRAIN, world.place()).ToProto(&with_weights);
+  Net<float> filled(NetOf(LeNet() + more), TRAIN, world.place());
+  check(filled);
+  filled.ToProto(&with_weights);
   Net<float> net(with_weights, TRAIN, world.place());
-  for (const auto& layer : net.layers()) {
-    CHECK(&layer->place().device() == &world.device());
-    CHECK(layer->place().side() == Side::kGpu);
-    for (const auto& blob : layer->blobs()) CHECK(&blob->device() == &world.device());
-  }
+  check(net);
   FillBatch(net, 1);
   CHECK(net.ForwardBackward() > 0);
 }

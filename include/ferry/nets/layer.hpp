@@ -76,8 +76,8 @@ class Layer : public LayerBase {
 
   /// Throws NetError if a top is a bottom: for a layer that cannot be in place.
   void RequireApart(const Blobs& bottom, const Blobs& top) const;
-  /// Gives a parameter its first values. They depend on the random key and on how many blobs the layer has
-  /// filled before, and on no pass. Throws NetError.
+  /// Gives a parameter its first values, and a name unless it has one. The values depend on the random key
+  /// and on how many blobs the layer has filled before, and on no pass. Throws NetError.
   void FillBlob(const FillerParameter& filler, Blob<T>* blob);
 
   std::vector<std::shared_ptr<Blob<T>>> blobs_;

@@ -18,10 +18,14 @@ inline Place DefaultPlace() { return Place(DefaultDevice()); }
 
 namespace detail {
 
-/// While it lives, layers that this thread makes begin at that place.
+/// While it lives, layers that this thread makes begin at that place, which must live as long.
 class LayersBeginAt {
  public:
+  /// The place of the last one that lives, or else the default one.
+  static Place Now();
+
   explicit LayersBeginAt(const Place& place) noexcept;
+  explicit LayersBeginAt(Place&&) = delete;
   ~LayersBeginAt();
   LayersBeginAt(const LayersBeginAt&) = delete;
   LayersBeginAt& operator=(const LayersBeginAt&) = delete;
