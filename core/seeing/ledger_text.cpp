@@ -102,16 +102,15 @@ std::string Json(const LedgerEntry& entry) {
     text += R"(, "written": )" + Json(entry.written->site) + R"(, "written_as": ")" +
             AskedAs(entry.written->access) + '"';
   if (entry.asked)
-    text += R"(, "asked": )" + Json(*entry.asked) + R"(, "asked_as": ")" + AskedAs(entry.access) + '"';
+    text += R"(, "asked": )" + Json(*entry.asked) + R"(, "asked_as": ")" +
+            AskedAs(entry.purpose, entry.access) + '"';
   const auto add = [&](const char* name, std::uint64_t value) {
     text += std::string(", \"") + name + R"(": )" + std::to_string(value);
   };
   add("count", entry.count), add("bytes", entry.bytes), add("unwritten", entry.unwritten),
       add("returned", entry.returned), add("unread", entry.unread), add("in_time", entry.in_time);
   add("took_ns", static_cast<std::uint64_t>(entry.took_ns));
-  return text + (entry.purpose == Purpose::kPrefetch ? ", \"prefetch\": true" : "") +
-         (entry.purpose == Purpose::kRelease ? ", \"release\": true" : "") +
-         (entry.pageable ? ", \"pageable\": true}" : "}");
+  return text + (entry.pageable ? ", \"pageable\": true}" : "}");
 }
 
 /// Whatever is in a label, a row of the table is one line.

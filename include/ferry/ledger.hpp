@@ -23,7 +23,7 @@ struct LedgerEntry {
   std::optional<Write> written;  ///< the write that made it necessary, if it was seen
   std::optional<Site> asked;     ///< the access that asked for it; of allocations and evictions, too
   Access access;                 ///< of that
-  Purpose purpose;               ///< of that
+  Purpose purpose;               ///< of copies and fills, that of the access; else kAccess
   bool pageable;                 ///< copies of bytes that are the caller's
   std::uint64_t count = 0;       ///< how often
   std::uint64_t bytes = 0;       ///< of all together
@@ -65,7 +65,8 @@ class Ledger {
   static constexpr std::size_t kAllRows = ~std::size_t{0};  ///< for Table
   /// The entries as a table, at most `rows` of them, and the advice.
   std::string Table(std::size_t rows = 20) const;
-  /// {"entries": […], "advice": […]}, with the members of LedgerEntry; times in nanoseconds.
+  /// {"entries": […], "advice": […]}, with the members of LedgerEntry; times in nanoseconds. What was asked
+  /// for is told as "read", "mutable", "overwrite", "prefetch" or "release".
   std::string Json() const;
   /// Json to a file that ends in .json, else the whole Table. Throws Error, which names the file, where it
   /// can't be written.

@@ -33,13 +33,13 @@ enum class Purpose : std::uint8_t {
   kRelease    ///< a Release, whose space alone has them
 };
 
-/// One access that did not find its bytes in place; or a Prefetch or a Release that moved bytes, which are
-/// reads here.
+/// One access that did not find its bytes in place; or a Prefetch or a Release that moved or zeroed bytes,
+/// which are reads here.
 struct AccessRecord {
   const SyncedMemory* memory;    ///< for its label and its address; it must not be accessed
   ByteRange range;               ///< of the memory
   const Stream* on;              ///< the stream of the access; null for the host
-  Side side;                     ///< where the bytes are wanted, which may be the host unless it is an access
+  Side side;                     ///< where the bytes are wanted, even if `on` is a stream
   Access access;                 ///< what its caller said
   Purpose purpose;               ///< which of the three it is
   Site site;                     ///< of the call

@@ -105,6 +105,9 @@ def caught_by(tree, out, part):
 
 
 def check():
+    missing = {file for file, *_ in MUTATIONS if not (HERE.parents[1] / file).is_file()}
+    if missing:
+        sys.exit("\n".join(f"{file}: is not there" for file in sorted(missing)))
     misplaced = [f"{file}: found {count} times: {old}" for file, old, *_ in MUTATIONS
                  if (count := (HERE.parents[1] / file).read_text().count(old)) != 1]
     sys.exit("\n".join(misplaced) or 0)
@@ -115,6 +118,8 @@ def main():
         check()
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     chosen = [mutation for mutation in MUTATIONS if wanted in mutation[0] or wanted in mutation[3]]
+    if not chosen or len(sys.argv) > 2:
+        sys.exit(f"run.py: no file and no fault has this in it: {' '.join(sys.argv[1:])}")
     survivors = 0
     with tempfile.TemporaryDirectory() as scratch:
         tree, out = pathlib.Path(scratch, "tree"), pathlib.Path(scratch, "build")

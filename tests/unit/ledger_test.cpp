@@ -191,7 +191,7 @@ TEST_CASE("What a Release brings home is its own, and no prefetch") {
   REQUIRE(copy != nullptr);
   CHECK(copy->purpose == Purpose::kRelease);
   CHECK_THAT(ledger.Table(), ContainsSubstring(") release"));
-  CHECK_THAT(ledger.Json(), ContainsSubstring("\"release\": true"));
+  CHECK_THAT(ledger.Json(), ContainsSubstring("\"asked_as\": \"release\""));
 }
 
 TEST_CASE("A table has a line for each entry, and says how many it leaves out") {
