@@ -66,7 +66,7 @@ void LaunchHostCode(int device, StreamHandle on, std::vector<Touch> touches, std
           for (const Touch& touch : touches)
             if (const Error error = m.LocateTouch(call, touch, device, op.uses)) return error;
           if (queue->capturing) return ++m.report.captured, SimRuntime::kSuccess;
-          op.guards = std::move(guards);
+          if (m.options.page_protection) op.guards = std::move(guards);
           op.body = std::move(code);  // not before: what goes here goes under the lock
           m.Push(queue, std::move(op));
           m.RunEarly(Machine::Early::kAll, lock);

@@ -79,7 +79,8 @@ struct Options {
   bool align_to_256 = false;
   /// Device memory is out of the host's reach, as said above, and so is what lies behind a block. Else all
   /// memory of the machine is within everybody's reach, only writes around a block are found, when it is
-  /// freed, and a kernel costs no system calls: for tests that make very many.
+  /// freed, and a kernel costs no system calls: for tests that make very many. A pointer guard then watches
+  /// the host alone.
   bool page_protection = true;
   bool capture_spreads = false;  ///< a main stream can't be used while another one is under capture
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
 
 #include "sequences.hpp"
 
@@ -42,18 +43,22 @@ void RunOne(const World::Options& options, const std::vector<Step>& steps) {
                << Describe(steps));
 }
 
-/// The accesses of a sequence that may go on page protection, which takes three quarters of the time of each.
-constexpr std::size_t kProtected = 4;
+/// Page protection may take most of the time of a sequence. It is for the shorter ones, and for pointers that
+/// are guarded.
+bool Protects(std::size_t length) {
+  static const bool guards = std::getenv("FERRY_GUARD") != nullptr;
+  return length <= 4 || guards;
+}
 
 void RunAll(std::size_t length, std::size_t letters, std::uint64_t seed) {
   for (const bool unified : {false, true})
-    CHECK(EachSequence(length, letters, seed, [&](const std::vector<Step>& steps, std::uint64_t code) {
-            RunOne({.machine = {.seed = seed + 4 * code,
-                                .unified = unified,
-                                .page_protection = length <= kProtected},
-                    .late_kernels = seed % 2 == 1},
-                   steps);
-          }) > 0);
+    CHECK(
+        EachSequence(length, letters, seed, [&](const std::vector<Step>& steps, std::uint64_t code) {
+          RunOne(
+              {.machine = {.seed = seed + 4 * code, .unified = unified, .page_protection = Protects(length)},
+               .late_kernels = seed % 2 == 1},
+              steps);
+        }) > 0);
 }
 
 void RunAll(std::uint64_t seed) {

@@ -76,6 +76,21 @@ TEST_CASE("a kernel that writes what the host has, too, is told the byte and wha
         "Call mutable_gpu_data again to write it.\n");
 }
 
+TEST_CASE("a kernel without page protection may write what it must not, and what it may") {
+  const Ended ended = InChild([] {
+    sim::Reset({.page_protection = false});
+    Kernels k;
+    void* const ptr = k.memory.overwrite_gpu_data(k.stream);
+    k.memory.cpu_data();
+    k.Writes(ptr, kPage + 5);
+    k.memory.mutable_gpu_data(k.stream);
+    k.Writes(ptr, kPage + 5);
+    sim::Drain();
+  });
+  CHECK(ended.signal == 0);
+  CHECK(ended.errors.empty());
+}
+
 TEST_CASE("a kernel that reads stale bytes is told the line that made them so") {
   const int line = __LINE__ + 3;
   const auto deed = [](Kernels& k) {
