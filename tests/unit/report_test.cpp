@@ -153,9 +153,25 @@ TEST_CASE("A report of a long trace leaves out the shortest slices, and says how
   CHECK(trace.slices.size() == Trace::kMostSlices);
   CHECK(trace.left_out == kSlices - Trace::kMostSlices);
   CHECK_THAT(trace.pairs.begin()->second.bytes, WithinAbs(2.0 * static_cast<double>(kSlices), 0));
+  CHECK_THAT(DataOf(trace, "t"), ContainsSubstring("\"copied\":[" + std::to_string(2 * kSlices) + ',' +
+                                                   std::to_string(kSlices) + ']'));
   double longest = 0;
   for (const Slice& slice : trace.slices) longest = std::max(longest, slice.length);
   CHECK_THAT(longest, WithinAbs(9, 0));
+}
+
+TEST_CASE("A page has the texts of its slices alone, and the sums of all copies") {
+  std::string text = R"([{"ph":"M","pid":1,"tid":0,"name":"ferry_trace"})";
+  constexpr std::size_t kSlices = Trace::kMostSlices + 1000;
+  for (std::size_t i = 0; i < kSlices; ++i) {
+    const std::string number = std::to_string(i);
+    text += R"(,{"ph":"X","pid":2,"tid":1,"ts":)" + number + (i < 1000 ? R"(,"dur":1,)" : R"(,"dur":2,)") +
+            R"("cat":"copy","name":"c)" + number + R"(","args":{"label":"l)" + number + R"(","bytes":2}})";
+  }
+  const std::string data = DataOf(Parse(text + "]"), "t");
+  CHECK_THAT(data, ContainsSubstring(R"("c1000")") && !ContainsSubstring(R"("c999")"));
+  CHECK_THAT(data, ContainsSubstring("\"copied\":[202000,101000]"));
+  CHECK_THAT(data, ContainsSubstring("\"more_pairs\":100000"));
 }
 
 }  // namespace

@@ -58,18 +58,24 @@ class Writer {
   std::string text_;
 };
 
+/// The texts of the slices are numbered anew: those that were left out had texts, too.
 void AddTimeline(Writer& to, const Trace& trace) {
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> numbers(trace.texts.all().size(), kNone);
+  std::uint32_t count = 0;
   to.Name("tracks").Begin('[');
   for (const Track& track : trace.tracks) {
     const auto space = trace.spaces.find(track.pid);
     to.Begin('[').Add(space != trace.spaces.end() ? space->second.name : "").Add(track.name).End(']');
   }
   to.End(']').Name("texts").Begin('[');
-  for (const std::string* const text : trace.texts.all()) to.Add(*text);
+  for (const Slice& slice : trace.slices)
+    for (const std::uint32_t text : {slice.name, slice.details})
+      if (numbers[text] == kNone) numbers[text] = count++, to.Add(trace.texts[text]);
   to.End(']').Name("slices").Begin('[');
   for (const Slice& slice : trace.slices) {
     to.Begin('[').Add(slice.track).Add(slice.begin).Add(slice.length);
-    to.Add(static_cast<double>(slice.kind)).Add(slice.name).Add(slice.details).End(']');
+    to.Add(static_cast<double>(slice.kind)).Add(numbers[slice.name]).Add(numbers[slice.details]).End(']');
   }
   to.End(']').Name("flows").Begin('[');
   for (const Flow& flow : trace.flows)
@@ -81,6 +87,9 @@ void AddPairs(Writer& to, const Trace& trace) {
   std::vector<std::pair<Trace::PairKey, Pair>> rows(trace.pairs.begin(), trace.pairs.end());
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
+  Pair all;
+  for (const auto& [key, pair] : rows) all.count += pair.count, all.bytes += pair.bytes;
+  to.Name("copied").Begin('[').Add(all.bytes).Add(static_cast<double>(all.count)).End(']');
   to.Name("pairs").Begin('[');
   for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
     const auto& [key, pair] = rows[i];

@@ -42,8 +42,7 @@ dark.addEventListener("change", showTheme);
 
 function showSummary() {
   find("file").textContent = data.file;
-  const bytes = data.pairs.reduce((sum, pair) => sum + pair[0], 0);
-  const copies = data.pairs.reduce((sum, pair) => sum + pair[1], 0);
+  const [bytes, copies] = data.copied;
   find("summary").textContent = `${timeInWords(data.length)}, ${copies} copies of ${bytesInWords(bytes)} together.`;
   const warn = (text) => add(find("warnings"), "p", text, { class: "warning" });
   if (data.truncated)
