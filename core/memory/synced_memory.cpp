@@ -67,11 +67,11 @@ SyncedMemory::~SyncedMemory() {
     if (cpu_.guarded) detail::HostGuard::Lose(*this, cpu_.ptr);
     AnyBuffer([](const Buffer& buffer) { return detail::KernelGuard::End(buffer.ptr), false; });
   }
-  if (detail::Watched()) detail::Records::TellLife(*this, false, std::nullopt);
   AnyBuffer([](Buffer& buffer) { return buffer.live.reset(), false; });  // they name the label
   if (label_ != nullptr) Dependents::Of(gpu_.serial).Remove(*label_);
   for (const auto& other : others_) Dependents::Of(other->serial).Remove(Dependent::kMemory);
   Dependents::Of(gpu_.serial).Remove(Dependent::kMemory);
+  if (detail::Watched()) detail::Records::TellLife(*this, false, std::nullopt);
 }
 
 /// Work of a device that has gone cannot be waited for, so that no buffer can be given back.

@@ -20,7 +20,9 @@ struct MeasuredWork {
   Event begin, end;
 
   bool over() const noexcept { return end.device().Reached(end.handle()); }
-  bool gone() const noexcept;  ///< with its device; nothing else may be asked then
+  bool gone() const noexcept;     ///< with its device; nothing else may be asked then
+  bool may_end() const noexcept;  ///< the device, which has no memories any more
+  void Wait() const noexcept;     ///< until it is over, or the device has failed
   std::uint16_t serial = end.device().serial();
 };
 
@@ -34,8 +36,8 @@ class ClockAnchor {
   };
 
   /// Looks for a millisecond at most at a stream of its own, which has no work: it does not wait, since
-  /// streams may share a queue of the hardware. Nothing where the device is not there by then, has no clock
-  /// or has failed.
+  /// streams may share a queue of the hardware. Where the thread was held up while it looked, it looks again,
+  /// three times in all. Nothing where the device is not there by then, has no clock or has failed.
   static std::optional<ClockAnchor> Now(Device& device) noexcept;
   bool IsOf(const Device& device) const noexcept { return &event_.device() == &device; }
   /// Of work of this device, which is waited for.

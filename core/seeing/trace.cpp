@@ -142,6 +142,8 @@ void Trace::Events::Close(Track& track, Nanoseconds at) {
 /// Where kernels run as they are called, work is over when it is told.
 Trace::Events::Track& Trace::Events::Queue(const Stream& on, Slice slice) {
   Track& track = TrackOf(on);
+  // Of two threads, the one that asked first may queue last.
+  if (track.open) slice.begin = std::max(slice.begin, track.open->begin);
   Close(track, slice.begin);
   track.open = std::move(slice);
   if (on.device().properties().kernels_at_once && !track.open->access) Close(track, Now());
@@ -221,21 +223,23 @@ void Trace::Events::On(const CallRecord& call) {
   const Turn turn(*this);
   if (!turn) return;
   const Nanoseconds end = Now(), begin = std::max<Nanoseconds>(end - call.took_ns, 0);
-  Add(LaneOfThread(), begin, end, detail::TextOf(call, call.on == nullptr ? "kernel" : "call"));
+  const char* const work = call.kind == CallRecord::Kind::kKernel ? "kernel" : "call";
+  Add(LaneOfThread(), begin, end, detail::TextOf(call, call.on == nullptr ? work : "call"));
   if (call.on != nullptr) {
-    EndMeasuring(calls_begun_, *call.on, detail::TextOf(call, "kernel"));
+    EndMeasuring(calls_begun_, *call.on, detail::TextOf(call, work));
     Track& track = TrackOf(*call.on);
     const auto same = BeginOf(track, call.site);
     if (same) track.open.reset();
     const Nanoseconds queued = same.value_or(begin);
-    Queue(*call.on, {queued, {}, detail::TextOf(call, "kernel")});
+    Queue(*call.on, {queued, {}, detail::TextOf(call, work)});
     if (call.on->device().properties().unified)
       for (const auto& [memory, range, access] : call.operands)
         Note(*memory, {&track, queued, range, access != Access::kRead});
   }
 }
 
-/// A read waits for writes, and a write for all. They are over now.
+/// For the host a read waits for writes, and a write for all. A stream waits for who reads bytes of the
+/// caller's. They are over now.
 void Trace::Events::On(const WaitRecord& wait) {
   const Turn turn(*this);
   if (!turn) return;
@@ -245,7 +249,7 @@ void Trace::Events::On(const WaitRecord& wait) {
   const auto rest = std::stable_partition(works.begin(), works.end(), [&](const Work& work) {
     const bool apart = work.range.first + work.range.bytes <= wait.range.first ||
                        wait.range.first + wait.range.bytes <= work.range.first;
-    return apart || (wait.access == Access::kRead && !work.writes);
+    return apart || (wait.side == Side::kCpu && wait.access == Access::kRead && !work.writes);
   });
   for (auto work = rest; work != works.end(); ++work)
     if (auto& open = work->track->open; open && open->begin <= work->begin) Close(*work->track, now);
@@ -262,8 +266,7 @@ void Trace::Events::On(const LifeRecord& life) {
   if (life.what == LifeRecord::What::kMemory) {
     if (life.begins) return;
     memories_.erase(life.memory);
-    for (std::size_t space = 1; space < spaces_.size(); ++space)
-      if (spaces_[space].live == 0) ForgetMeasured(space);
+    for (std::size_t space = 1; space < spaces_.size(); ++space) ForgetMeasured(space);
     return;
   }
   const std::size_t space = SpaceOf(life.device);

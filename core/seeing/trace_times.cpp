@@ -41,9 +41,13 @@ void Trace::Events::EndMeasuring(std::map<std::thread::id, Event>& begun, const 
   if (track.measured.size() > kMostMeasured) track.measured.pop_front();
 }
 
-/// All of a device at once, since an anchor costs a wait. Who asks for a time waits for the work.
+/// All of a device at once, since an anchor costs a wait. Where streams share a queue of the hardware, an
+/// anchor comes after their work.
 void Trace::Events::WriteMeasured(std::size_t space, Which which) {
   std::optional<detail::ClockAnchor> anchor;
+  if (which == Which::kAllByWaiting)
+    for (const auto& [key, track] : tracks_)
+      if (track.lane.space == space && !track.measured.empty()) track.measured.back().work.Wait();
   for (auto& [key, track] : tracks_) {
     if (track.lane.space != space) continue;
     for (; !track.measured.empty(); track.measured.pop_front()) {
@@ -67,9 +71,15 @@ void Trace::Events::WriteMeasured(std::size_t space, Which which) {
 /// A device may end after the last of its memories: what it has not done by then has no time, since nobody
 /// may wait for kernels while a memory is locked.
 void Trace::Events::ForgetMeasured(std::size_t space) {
+  const auto ends = [](const Measured& one) { return one.work.may_end(); };
+  const auto any = [&](const auto& entry) {
+    const Track& track = entry.second;
+    return track.lane.space == space && std::any_of(track.measured.begin(), track.measured.end(), ends);
+  };
+  if (std::none_of(tracks_.begin(), tracks_.end(), any)) return;
   WriteMeasured(space, Which::kOver);
   for (auto& [key, track] : tracks_)
-    if (track.lane.space == space) track.measured.clear();
+    if (track.lane.space == space) std::erase_if(track.measured, ends);
 }
 
 Trace::Events::Lane Trace::Events::DeviceLaneOf(Track& track) {

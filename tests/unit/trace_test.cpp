@@ -130,6 +130,30 @@ TEST_CASE("A host that writes waits for copies that read its bytes, and one that
   CHECK(ArgsOf(waits[0]).Text("asked_as") == "mutable");
 }
 
+TEST_CASE("A stream's wait for a copy of the caller's bytes ends that copy") {
+  TraceFixture f;
+  std::vector<float> given(16);
+  SyncedMemory memory(64, *f.device, "x");
+  memory.set_cpu_data(given.data());
+  memory.gpu_data();
+  const auto events = f.Events();
+  const auto waits = Only(events, "X", "wait"), copies = Only(events, "X", "copy");
+  REQUIRE((waits.size() == 1 && copies.size() == 1));
+  CHECK(Only(events, "s", "wait").size() == 1);
+  CHECK(EndOf(copies[0]) <= EndOf(waits[0]) + 0.002);
+}
+
+TEST_CASE("A copy within a device is a call, and no kernel") {
+  TraceFixture f;
+  Blob<float> x({100}, *f.device), y({100}, *f.device);
+  Set(Place(*f.device), 1.0F, x);
+  y.CopyFrom(x, false, true);
+  const auto events = f.Events();
+  CHECK(Only(events, "X", "kernel").size() == 1);
+  CHECK(Only(events, "X", "device kernel").size() == 1);
+  CHECK(Only(events, "X", "device call").size() == 1);
+}
+
 TEST_CASE("A program's own work on a pointer is a slice of its access") {
   TraceFixture f;
   Blob<float> x({100}, *f.device), y({100}, *f.device);

@@ -144,6 +144,18 @@ TEST_CASE("A call's slice is as long as the device was at work, and ends when th
   CHECK(EndOf(ran[0]) <= EndOf(queued[0]) - kPause + kTolerance);
 }
 
+TEST_CASE("The end of one memory takes nothing from its device's others, older than the trace as they are") {
+  LateTrace f;
+  f.trace.reset();
+  Array<float> x(100, *f.device);
+  Set(Place(*f.device), 1.0F, x);
+  f.trace.emplace(f.file);
+  Scale(Place(*f.device), 2.0F, x);
+  { const SyncedMemory other(4, *f.device); }
+  static_cast<void>(Place::Cpu(*f.device).Read(x));
+  CHECK(Only(f.Events(), "X", "device kernel").size() == 1);
+}
+
 TEST_CASE("A device may end before the trace, with work that nobody waited for") {
   LateTrace f;
   std::vector<std::string> lines;

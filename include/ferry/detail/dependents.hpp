@@ -57,6 +57,9 @@ class Dependents {
   LiveList& live() noexcept { return live_; }
 
   bool gone() const noexcept { return gone_.load(std::memory_order_acquire); }
+  bool has_memories() const noexcept {
+    return counts_[static_cast<std::size_t>(Dependent::kMemory)].load(std::memory_order_acquire) != 0;
+  }
   /// "sim:0". Also when it has gone.
   const char* device() const noexcept { return name_.data(); }
   /// Logs that a stream or an event outlives the device: the first one of a device, since others follow.
