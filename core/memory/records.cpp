@@ -25,7 +25,7 @@ CopyRecord Records::OfCopy(Arrival& arrival, Bytes bytes, End from, End to, cons
           .on = &on,
           .access = arrival.access,
           .purpose = arrival.purpose(),
-          .pageable = from == nullptr && host.adopted(),
+          .pageable = (from == nullptr || to == nullptr) && host.adopted(),
           .source = from == nullptr ? host.Reach(bytes) : nullptr,
           .site = arrival.site,
           .written = written,

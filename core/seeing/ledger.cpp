@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "core/seeing/words.hpp"
 #include "core/seeing/write_signals.hpp"
 #include "ferry/error.hpp"
 #include "ferry/stream.hpp"
@@ -56,7 +55,7 @@ bool Ledger::Book::Key::operator==(const Key& other) const noexcept {
 std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
   std::size_t hash = static_cast<std::size_t>(key.kind) * 8 + static_cast<std::size_t>(key.access);
   Mix(hash, key.label * 8 + static_cast<std::size_t>(key.purpose) * 2 + (key.pageable ? 1 : 0));
-  Mix(hash, reinterpret_cast<std::uintptr_t>(key.from) ^ (reinterpret_cast<std::uintptr_t>(key.to) << 1));
+  Mix(hash, key.from * 64 + key.to);
   if (key.written) Mix(hash, key.written->site);
   if (key.asked) Mix(hash, *key.asked);
   return hash ^ (hash >> 32);
@@ -71,8 +70,8 @@ LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
   }
   LedgerEntry entry{.kind = key.kind,
                     .label = {},
-                    .from = key.kind == LedgerKind::kCopy ? detail::NameOfSpace(key.from) : std::string{},
-                    .to = detail::NameOfSpace(key.to),
+                    .from = key.kind == LedgerKind::kCopy ? spaces_[key.from].name : std::string{},
+                    .to = spaces_[key.to].name,
                     .written = key.written,
                     .asked = key.asked,
                     .access = key.access,
@@ -96,21 +95,37 @@ Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
   return known;
 }
 
-LedgerEntry& Ledger::Book::EntryOf(const CopyRecord& copy, std::size_t label) {
-  return EntryOf({.kind = LedgerKind::kCopy,
-                  .access = copy.access,
-                  .purpose = copy.purpose,
-                  .pageable = copy.pageable,
-                  .from = copy.from,
-                  .to = copy.to,
-                  .written = copy.written,
-                  .asked = copy.site,
-                  .label = label});
+std::size_t Ledger::Book::SpaceOf(const Device* device) {
+  if (device == nullptr) return kHost;
+  const DeviceProperties& own = device->properties();
+  const auto known = std::find_if(spaces_.begin() + 1, spaces_.end(), [&](const Space& space) {
+    return space.index == own.index && space.backend == own.backend;
+  });
+  const auto number = static_cast<std::size_t>(known - spaces_.begin());
+  if (known == spaces_.end()) spaces_.push_back({own.backend, own.index, detail::NameOfSpace(device)});
+  return number;
 }
 
+Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, std::size_t label) {
+  return {.kind = LedgerKind::kCopy,
+          .access = copy.access,
+          .purpose = copy.purpose,
+          .pageable = copy.pageable,
+          .from = SpaceOf(copy.from),
+          .to = SpaceOf(copy.to),
+          .written = copy.written,
+          .asked = copy.site,
+          .label = label};
+}
+
+/// Of copies that were counted: one may have been queued before the ledger was there.
 void Ledger::Book::On(const UnreadRecord& unread) {
   const std::lock_guard lock(mutex_);
-  ++EntryOf(*unread.copy, MemoryOf(*unread.copy->memory).label).unread;
+  const auto found = entries_.find(KeyOf(*unread.copy, MemoryOf(*unread.copy->memory).label));
+  if (found == entries_.end() && entries_.size() < kMost) return;
+  LedgerEntry& entry =
+      found != entries_.end() ? found->second : beyond_[static_cast<std::size_t>(LedgerKind::kCopy)];
+  if (entry.unread < entry.count) ++entry.unread;
 }
 
 /// Follows the copy, and says whether it takes the last one back. Of one by way of the host, both halves are
@@ -138,11 +153,15 @@ bool Ledger::Book::InVain(const CopyRecord& copy, const Memory& memory) {
 void Ledger::Book::On(const CopyRecord& copy) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*copy.memory);
-  LedgerEntry& entry = EntryOf(copy, memory.label);
+  LedgerEntry& entry = EntryOf(KeyOf(copy, memory.label));
   ++entry.count;
   entry.bytes += copy.range.bytes;
   entry.took_ns += copy.took_ns;
   if (Returns(copy, memory.trip)) ++entry.returned;
+  if (copy.to == nullptr) {
+    memory.fetched = copy.site;
+    if (copy.purpose == Purpose::kPrefetch) memory.written.reset();
+  }
   if (detail_ != Detail::kVerify) return;
   if (InVain(copy, memory)) ++entry.unwritten;
   memory.held.Add(copy.from, copy.range);
@@ -157,6 +176,8 @@ void Ledger::Book::On(const AccessRecord& access) {
     memory.lent = {0, 0};
     if (detail_ == Detail::kVerify && access.access == Access::kReadWrite &&
         access.bytes_on_host != nullptr) {
+      const bool host_alone = access.before == Head::HEAD_AT_CPU || access.before == Head::UNINITIALIZED;
+      if (host_alone) memory.held.Remove(access.range);  // not all losses are told
       memory.lent = access.range;
       memory.sum = SumOf(access.bytes_on_host, access.range.bytes);
       memory.lenders = memory.held;
@@ -170,8 +191,8 @@ void Ledger::Book::On(const AccessRecord& access) {
                                 .access = access.access,
                                 .purpose = access.purpose,
                                 .pageable = false,
-                                .from = nullptr,
-                                .to = access.on != nullptr ? &access.on->device() : nullptr,
+                                .from = kHost,
+                                .to = SpaceOf(access.on != nullptr ? &access.on->device() : nullptr),
                                 .written = {},
                                 .asked = access.site,
                                 .label = memory.label});
@@ -196,15 +217,16 @@ void Ledger::Book::On(const WaitRecord& wait) {
                                 .access = wait.access,
                                 .purpose = Purpose::kAccess,
                                 .pageable = false,
-                                .from = nullptr,
-                                .to = nullptr,
+                                .from = kHost,
+                                .to = kHost,
                                 .written = wait.written,
                                 .asked = wait.site,
                                 .label = memory.label});
   ++entry.count;
   entry.took_ns += wait.waited_ns;
   const bool known = wait.access == Access::kRead && wait.written && memory.written &&
-                     detail::Same(wait.written->site, memory.written->site);
+                     detail::Same(wait.written->site, memory.written->site) && memory.fetched &&
+                     detail::Same(*memory.fetched, wait.site);
   if (known && Clock::now() - memory.written->at >= 2 * std::chrono::nanoseconds(wait.waited_ns))
     ++entry.in_time;
 }
@@ -225,8 +247,8 @@ void Ledger::Book::On(const LifeRecord& life) {
                                 .access = Access::kRead,
                                 .purpose = Purpose::kAccess,
                                 .pageable = false,
-                                .from = nullptr,
-                                .to = life.device,
+                                .from = kHost,
+                                .to = SpaceOf(life.device),
                                 .written = {},
                                 .asked = life.site,
                                 .label = MemoryOf(*life.memory).label});

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/seeing/held_bytes.hpp"
+#include "core/seeing/words.hpp"
 #include "ferry/ledger.hpp"
 
 namespace ferry {
@@ -39,7 +40,7 @@ class Ledger::Book : public Observer {
     Access access;
     Purpose purpose;
     bool pageable;
-    const Device *from, *to;
+    std::size_t from, to;  ///< numbers of spaces
     std::optional<ferry::Write> written;
     std::optional<Site> asked;
     std::size_t label;  ///< its number
@@ -59,11 +60,19 @@ class Ledger::Book : public Observer {
     Site site;
     Clock::time_point at;
   };
+  /// A device, by what it is called: another one may come to where it has been.
+  struct Space {
+    std::string backend;
+    int index;
+    std::string name;
+  };
   /// Of a live memory.
   struct Memory {
     std::size_t label = 0;
-    std::string text;               ///< of the label, as it was last
-    std::optional<Work> written{};  ///< by a device, when it was told last
+    std::string text;  ///< of the label, as it was last
+    /// By a device, when it was told last, and not prefetched to the host since.
+    std::optional<Work> written{};
+    std::optional<Site> fetched{};  ///< to the host, by the last access there that needed a copy
     /// Of the last copy that a write was seen of.
     std::optional<Trip> trip{};
     detail::HeldBytes held{};  ///< where the ledger verifies
@@ -75,10 +84,12 @@ class Ledger::Book : public Observer {
 
   static bool Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept;
   static bool InVain(const CopyRecord& copy, const Memory& memory);
+  std::size_t SpaceOf(const Device* device);
+  Key KeyOf(const CopyRecord& copy, std::size_t label);
   LedgerEntry& EntryOf(const Key& key);
-  LedgerEntry& EntryOf(const CopyRecord& copy, std::size_t label);
   Memory& MemoryOf(const SyncedMemory& memory);
 
+  static constexpr std::size_t kHost = 0;  ///< its number
   static constexpr std::size_t kMost = 4096;
   static constexpr std::size_t kNoLabel = ~std::size_t{0};  ///< of memories that came when there were kMost
   const Detail detail_;
@@ -86,6 +97,7 @@ class Ledger::Book : public Observer {
   std::unordered_map<Key, LedgerEntry, Hash> entries_;
   std::array<LedgerEntry, 5> beyond_{};  ///< of each kind, what came when there were kMost
   std::unordered_map<std::string, std::size_t> labels_;
+  std::vector<Space> spaces_{{{}, 0, detail::NameOfSpace(nullptr)}};  ///< first the host
   std::unordered_map<const SyncedMemory*, Memory> memories_;
 };
 

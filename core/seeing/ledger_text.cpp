@@ -28,11 +28,14 @@ std::string InMicroseconds(std::int64_t ns) { return std::to_string(ns / 1000) +
 std::string Written(const LedgerEntry& entry) {
   return entry.written ? NameOf(entry.written->site) + ' ' + AskedAs(entry.written->access) : "";
 }
+/// The others' lines did not ask for bytes.
+bool Accesses(LedgerKind kind) noexcept {
+  return kind == LedgerKind::kCopy || kind == LedgerKind::kFill || kind == LedgerKind::kWait;
+}
 std::string Asked(const LedgerEntry& entry) {
   if (!entry.asked) return "";
-  const bool accesses =
-      entry.kind == LedgerKind::kCopy || entry.kind == LedgerKind::kFill || entry.kind == LedgerKind::kWait;
-  return NameOf(*entry.asked) + (accesses ? std::string(" ") + AskedAs(entry.purpose, entry.access) : "");
+  return NameOf(*entry.asked) +
+         (Accesses(entry.kind) ? std::string(" ") + AskedAs(entry.purpose, entry.access) : "");
 }
 std::string What(const LedgerEntry& entry) {
   if (entry.kind == LedgerKind::kCopy) return entry.from + " to " + entry.to;
@@ -56,10 +59,10 @@ void AddUnwritten(const LedgerEntry& entry, std::vector<std::string>& advice) {
 
 void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (!entry.pageable) return;
-  advice.push_back(
-      Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
-      ", from bytes that the program gave: a copy of pageable bytes goes by way of a buffer of the "
-      "driver's; bytes that Ferry allocates on the host are pinned");
+  advice.push_back(Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
+                   (entry.to == NameOfSpace(nullptr) ? ", to" : ", from") +
+                   " bytes that the program gave: a copy of pageable bytes goes by way of a buffer of the "
+                   "driver's; bytes that Ferry allocates on the host are pinned");
 }
 
 void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
@@ -77,7 +80,7 @@ void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
                    Quoted(entry.label) + " in " + NameOf(*entry.asked) +
                    "; a Prefetch to the host right after " + NameOf(entry.written->site) +
                    " would have been in time " + Times(entry.in_time) +
-                   ", unless it was written in place after that");
+                   ", if the device was done by then, and unless the bytes were written in place after that");
 }
 
 /// Two sites, each of which has the bytes brought to it since the other has written them: said of one of
@@ -101,9 +104,9 @@ std::string Json(const LedgerEntry& entry) {
   if (entry.written)
     text += R"(, "written": )" + Json(entry.written->site) + R"(, "written_as": ")" +
             AskedAs(entry.written->access) + '"';
-  if (entry.asked)
-    text += R"(, "asked": )" + Json(*entry.asked) + R"(, "asked_as": ")" +
-            AskedAs(entry.purpose, entry.access) + '"';
+  if (entry.asked) text += R"(, "asked": )" + Json(*entry.asked);
+  if (entry.asked && Accesses(entry.kind))
+    text += std::string(R"(, "asked_as": ")") + AskedAs(entry.purpose, entry.access) + '"';
   const auto add = [&](const char* name, std::uint64_t value) {
     text += std::string(", \"") + name + R"(": )" + std::to_string(value);
   };

@@ -33,8 +33,9 @@ struct LedgerEntry {
   std::uint64_t returned =
       0;  ///< of the copies, those that took the memory's last one back, between the same two sites
   std::uint64_t unread = 0;  ///< of the copies by a Prefetch, those that nobody used while they were current
-  /// Of the waits, those that a Prefetch right after the write would have made needless, as far as the host
-  /// can tell: by its clock, and unless the bytes were written in place by a pointer since.
+  /// Of the waits for a copy to the host, those that a Prefetch right after the write would have made
+  /// needless, as far as the host can tell: the write was queued twice as long before as the wait took.
+  /// Unless the device was still at it, and unless the bytes were written in place by a pointer since.
   std::uint64_t in_time = 0;
   /// What the host spent on all together, in nanoseconds: on waits, for evictions the wait for who used
   /// the block; else on the calls that allocate, copy and zero, or that queue it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a ledger proves to be needless.
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
 #include <cstdint>
@@ -75,6 +76,17 @@ TEST_CASE("A copy to who has never had the bytes, or has given them back, is non
              ContainsSubstring("copied once, 80 B") && ContainsSubstring("would save all of them"));
 }
 
+TEST_CASE("A device that lost the bytes in a Resize is none that a read would save a copy to") {
+  LedgerFixture f;
+  const Ledger ledger(Ledger::Detail::kVerify);
+  SyncedMemory memory(40, *f.device, "x");
+  memory.gpu_data();
+  memory.Resize(0), memory.Resize(40);
+  memory.mutable_cpu_data();
+  memory.gpu_data();
+  for (const LedgerEntry& entry : ledger.Entries()) CHECK(entry.unwritten == 0);
+}
+
 TEST_CASE("A wait that a Prefetch would have spared is told, unless a later call wrote the bytes in place") {
   LedgerFixture f;
   const Ledger ledger;
@@ -88,8 +100,25 @@ TEST_CASE("A wait that a Prefetch would have spared is told, unless a later call
   CHECK_THAT(advice,
              ContainsSubstring("for \"last\" in Look (ledger_fixture.hpp:") &&
                  ContainsSubstring("a Prefetch to the host right after GrowThere (ledger_fixture.hpp:") &&
-                 ContainsSubstring("would have been in time once, unless it was written in place"));
+                 ContainsSubstring("would have been in time once, if the device was done by then"));
   CHECK_THAT(advice, !ContainsSubstring("written on"));
+}
+
+TEST_CASE("A wait is not said to want a Prefetch that was made, or where nothing is copied") {
+  const bool unified = GENERATE(false, true);
+  sim::Reset({.order = sim::Order::kLate, .unified = unified});
+  const auto device = MakeDevice("sim:0");
+  const Ledger ledger;
+  Blob<float> blob({100}, *device);
+  GrowThere(blob);
+  if (!unified) blob.data()->Prefetch(Side::kCpu, Stream::Main(*device));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  Look(blob);
+  std::uint64_t waits = 0;
+  for (const LedgerEntry& entry : ledger.Entries())
+    waits += entry.kind == LedgerKind::kWait ? entry.count : 0;
+  CHECK(waits == 1);
+  CHECK_THAT(Joined(ledger.Advice()), !ContainsSubstring("would have been in time"));
 }
 
 TEST_CASE("Two sites that write in turn at two places are told so") {
@@ -128,7 +157,7 @@ TEST_CASE("Only between two places, and of the same bytes, does a memory go back
   CHECK_THAT(Joined(ledger.Advice()), !ContainsSubstring("back and forth"));
 }
 
-TEST_CASE("Copies from bytes that were given are told to be pageable") {
+TEST_CASE("Copies from and to bytes that were given are told to be pageable") {
   LedgerFixture f;
   const Ledger ledger;
   std::vector<float> given(100);
@@ -137,6 +166,10 @@ TEST_CASE("Copies from bytes that were given are told to be pageable") {
   Step(blob);
   CHECK_THAT(Joined(ledger.Advice()),
              ContainsSubstring("copied once, 400 B, from bytes that the program gave"));
+  blob.mutable_gpu_data();
+  Look(blob);
+  CHECK_THAT(Joined(ledger.Advice()),
+             ContainsSubstring("copied once, 400 B, to bytes that the program gave"));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -192,6 +194,43 @@ TEST_CASE("What a Release brings home is its own, and no prefetch") {
   CHECK(copy->purpose == Purpose::kRelease);
   CHECK_THAT(ledger.Table(), ContainsSubstring(") release"));
   CHECK_THAT(ledger.Json(), ContainsSubstring("\"asked_as\": \"release\""));
+}
+
+TEST_CASE("Devices are told apart by what they are called, though one comes to where another has been") {
+  sim::Reset({.seed = 1, .devices = 2});
+  const Ledger ledger;
+  for (const char* name : {"sim:0", "sim:1"}) {
+    const auto device = MakeDevice(name);
+    SyncedMemory memory(40, *device, "x");
+    memory.overwrite_cpu_data();
+    memory.gpu_data();
+  }
+  std::map<std::string, std::uint64_t> copies;
+  for (const LedgerEntry& entry : ledger.Entries())
+    if (entry.kind == LedgerKind::kCopy) copies[entry.to] += entry.count;
+  CHECK(copies == std::map<std::string, std::uint64_t>{{"sim:0", 1}, {"sim:1", 1}});
+}
+
+TEST_CASE("A Prefetch from before the ledger is not one that it has counted") {
+  LedgerFixture f;
+  const Watch watch([](const AccessRecord&) {});
+  SyncedMemory memory(40, *f.device, "x");
+  std::optional<Ledger> ledger;
+  for (int i = 0; i < 3; ++i) {
+    if (i == 1) ledger.emplace();
+    memory.overwrite_cpu_data();
+    if (i < 2) memory.Prefetch(Side::kGpu, Stream::Main(*f.device));
+  }
+  for (const LedgerEntry& entry : ledger->Entries()) CHECK(entry.unread <= entry.count);
+}
+
+TEST_CASE("Lines that allocate or give back are told to have asked for nothing") {
+  LedgerFixture f;
+  const Ledger ledger;
+  SyncedMemory memory(40, *f.device, "x");
+  memory.overwrite_cpu_data();
+  memory.Release(Side::kCpu);
+  CHECK_THAT(ledger.Json(), ContainsSubstring("\"asked\":") && !ContainsSubstring("\"asked_as\": \"read"));
 }
 
 TEST_CASE("A table has a line for each entry, and says how many it leaves out") {

@@ -47,8 +47,10 @@ MUTATIONS = [
     ("core/nets/layer.cpp", "beginning != nullptr ? *beginning : DefaultPlace()", "DefaultPlace()", "a layer begins at the default device"),
     ("core/nets/layer.cpp", "std::make_shared<Blob<T>>(place_.device())", "std::make_shared<Blob<T>>()",
      "weights that a net was given are on the default device"),
-    ("core/nets/layer.cpp", "  if (blob->name().empty()) blob->set_name", "  if (false) blob->set_name",
+    ("core/nets/layer.cpp", "  if (blob->name().empty()) {", "  if (false) {",
      "a parameter that memory lacks for has no name"),
+    ("core/nets/layer.cpp", "const auto number = it - blobs_.begin();", "const auto number = fills_;", "a parameter's number is of those that were filled"),
+    ("core/nets/layer_registry.cpp", "  layer->set_place(place);", "", "a layer from elsewhere stays there"),
     ("core/nets/layer.cpp", "  ++random_.iteration;\n", "", "each pass has the same random numbers"),
 
     # Layers.
