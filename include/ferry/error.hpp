@@ -56,7 +56,7 @@ class StreamCaptureError : public DeviceError {
   using DeviceError::DeviceError;
 };
 
-/// There is no such device here. The text says which there are, or what to set.
+/// There is no such device here. The text says why, and where it can, which there are or what to set.
 class NoDevice : public Error {
  public:
   using Error::Error;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// All of Ferry except the headers that bring another library's with them: kokkos.hpp, kokkos_view.hpp,
-/// proto.hpp, cuda.hpp and hip.hpp.
+/// proto.hpp, nets.hpp and nets/, cuda.hpp and hip.hpp.
 #include "ferry/array.hpp"
 #include "ferry/backend.hpp"
 #include "ferry/blob.hpp"

@@ -156,7 +156,7 @@ double Dot(const At& at, X&& x, Y&& y) {
 /// C = alpha * op(A) * op(B) + beta * C, row-major without gaps, as Caffe's caffe_cpu_gemm: op(A) is m x k,
 /// op(B) is k x n, C is m x n, and a, b and c have exactly as many elements. With beta == 0, C is not read. C
 /// must not overlap A or B. Throws ShapeError also for more than 2^31 - 1 rows or columns, the most that BLAS
-/// can count.
+/// can count, and std::invalid_argument for a negative m, n or k, and where C overlaps A or B.
 template <class A, class B, class C>
 void Gemm(const At& at, Transpose transpose_a, Transpose transpose_b, std::int64_t m, std::int64_t n,
           std::int64_t k, detail::Scalar<C> alpha, A&& a, B&& b, detail::Scalar<C> beta, C&& c) {

@@ -20,7 +20,8 @@ LogLevel log_level() noexcept;
 /// From now on, what is below `level` is dropped. Any thread may call.
 void SetLogLevel(LogLevel level) noexcept;
 
-/// Replaces the sink, which writes to stderr; an empty one brings that back.
+/// Replaces the sink, which writes to stderr; an empty one brings that back. Any thread may call; a sink must
+/// not.
 void SetLogSink(LogSink sink);
 
 /// Any thread may call. An exception that the sink throws is swallowed: a log line never fails its caller.

@@ -25,8 +25,9 @@ enum class PointerGuard : std::uint8_t { kOff, kOn };
 /// somebody else has, too, may only be read. Host code that touches device memory is told the memory's name.
 ///
 /// Guarded memory is pageable, so that its copies take longer, and starts at a page. Not guarded are the
-/// memories of unified devices, bytes that the program gives (said once in the log), and what goes beyond
-/// 8192 blocks or 64 GiB at once. The operating system gets EFAULT for a pointer that is out of reach.
+/// memories of unified devices, bytes that the program gives (said once in the log), blocks of
+/// more than 32 GiB, and what goes beyond 8192 blocks or 64 GiB at once. The operating system gets EFAULT for
+/// a pointer that is out of reach.
 PointerGuard SetPointerGuard(PointerGuard guard);
 
 }  // namespace ferry

@@ -55,7 +55,7 @@ class StatisticsDevice final : public FullForwardingDevice {
 };
 
 /// Those of the StatisticsDevice in the device's stack of adaptors, since it was made; those of GetDevice and
-/// MakeDevice have one. Throws std::logic_error where there is none.
+/// MakeDevice have one. Throws std::logic_error where there is none. Any thread may call.
 Statistics GetStatistics(const Device& device);
 
 }  // namespace ferry

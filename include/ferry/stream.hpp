@@ -70,7 +70,7 @@ class Stream {
 };
 
 /// A point in a stream's work: constructing one records it. A value: copies are the same point.
-/// It may outlive its stream, not its device.
+/// It may outlive its stream, not its device. Any thread may use it.
 class Event {
  public:
   /// A point after all that is queued on `on` so far. Throws DeviceError.

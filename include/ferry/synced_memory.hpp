@@ -39,7 +39,7 @@ namespace ferry {
 /// like Caffe's, has read them when it returns, and one whose bytes come from a device of another backend.
 ///
 /// Concurrent const accesses are safe, and so are non-const ones of disjoint ranges; a non-const one excludes
-/// all others of its bytes, up to the end of both. Every call can throw DeviceError, OutOfMemory (or
+/// all others of the same bytes until both have ended. Every call can throw DeviceError, OutOfMemory (or
 /// std::bad_alloc, where its notes have no room), and std::out_of_range for a range that is not within
 /// size(). One that throws leaves the bytes as they were, and can be made again. At most it has allocated
 /// memory in a space or started a copy to it, which head() shows. Assign alone can lose what it would

@@ -24,11 +24,11 @@ void EndTrace(const Trace& trace) noexcept;
 /// one was queued there, or when the host had waited for it. So the slices are the order in which work was
 /// queued, and when; the device may have begun the work later and ended it after the slice, unless the host
 /// had waited. When it did so, a second track of the stream says, for copies and for calls of typed operands:
-/// by two measuring events around each, put on the host's time line to within some microseconds. It has none
-/// where the device has no clock, nor of work under graph capture, nor of what is not over when the device's
-/// last memory ends, and of a stream that nobody waits for only the last 1024. On threads, slices are what
-/// the host did: waits, calls, and kernels on the CPU. Counters are the live bytes that Ferry allocated since
-/// the trace began.
+/// by two measuring events around each, put on the host's time line to within some microseconds. There is
+/// none where the device has no clock, for work under graph capture, and for work that is not over when the
+/// device's last memory ends. Of a stream that nobody waits for, the last 1024 have one. On threads, slices
+/// are what the host did: waits, calls, and kernels on the CPU. Counters are the live bytes that Ferry
+/// allocated since the trace began.
 ///
 /// A record takes some microseconds, and more beyond 1024 streams of a device. It is written when 64 KiB have
 /// come together, or with the first record that is a second after the last time; if the program dies, the

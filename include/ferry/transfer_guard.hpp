@@ -25,11 +25,11 @@ class TransferRefused : public Error {
   Site site_;
 };
 
-/// While it lives, this thread's copies between host and devices are allowed, logged as warnings, or refused:
-/// then the access throws TransferRefused, and changes nothing. A Prefetch is a copy, too. The innermost
-/// guard of the thread decides, so that kAllow marks what is meant. Where a thread has none, the environment
-/// variable FERRY_TRANSFERS does (allow, log or throw), or all are allowed. To be destroyed by the thread
-/// that made it, the innermost first. After JAX's jax.transfer_guard.
+/// While it lives, this thread's copies between the host and devices, or two devices, are allowed, logged as
+/// warnings, or refused: then the access throws TransferRefused, and changes nothing. A Prefetch is a copy,
+/// too. The innermost guard of the thread decides, so that kAllow marks what is meant. Where a thread has
+/// none, the environment variable FERRY_TRANSFERS does (allow, log or throw), or all are allowed. To be
+/// destroyed by the thread that made it, the innermost first. After JAX's jax.transfer_guard.
 class [[nodiscard]] TransferGuard {
  public:
   /// Throws std::bad_alloc.

@@ -12,6 +12,17 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
+TEST_CASE("Parameters that a layer makes have its name and their number, whatever it was made from") {
+  const World world("host cpu");
+  for (const std::string given : {"", " blobs { shape { dim: 4 } data: [1, 2, 3, 4] }"}) {
+    const Run run(world, LayerText("Scale", "scale_param { axis: 0 bias_term: true }" + given),
+                  {Reals({4}, 1)});
+    REQUIRE(run.layer->blobs().size() == 2);
+    CHECK(run.layer->blobs()[0]->name() == (given.empty() ? "l.0" : ""));
+    CHECK(run.layer->blobs()[1]->name() == "l.1");
+  }
+}
+
 TEST_CASE("InnerProduct is a product from its axis on, with either form of weights") {
   for (const std::string& where : Places())
     for (const int axis : {0, 1, 2, -1})

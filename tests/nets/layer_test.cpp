@@ -160,19 +160,6 @@ TEST_CASE("A layer that overrides no function says so", "[layer]") {
                        MessageMatches(ContainsSubstring("no gradient")));
 }
 
-TEST_CASE("Parameters that a layer makes have its name and their number, whichever it was made from",
-          "[layer]") {
-  const World world("host cpu");
-  const std::string scale = "name: 'scale' type: 'Scale' scale_param { axis: 0 bias_term: true } ";
-  for (const std::string given : {"", "blobs { shape { dim: 4 } data: [1, 2, 3, 4] }"}) {
-    LoneLayer run(scale + given, world.place());
-    run.SetUp();
-    REQUIRE(run.layer->blobs().size() == 2);
-    CHECK(run.layer->blobs()[0]->name() == (given.empty() ? "scale.0" : ""));
-    CHECK(run.layer->blobs()[1]->name() == "scale.1");
-  }
-}
-
 TEST_CASE("Forward returns the tops' elements times their loss weights", "[layer]") {
   const World world(GENERATE(from_range(Places())));
   LoneLayer run("type: 'TestCpu' loss_weight: 0.5 loss_weight: 0", world.place(), 1, 2);

@@ -31,7 +31,7 @@ struct IdxFiles {
 std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend,
                                   const std::filesystem::path& to);
 /// A file of HDF5 with "data", n x channels x height x width, each byte times `scale`, and "label", n.
-/// Returns n.
+/// Returns n. A file that is there is replaced. Throws NetError, also in a build without HDF5.
 std::int64_t ConvertIdxToHdf5(const IdxFiles& from, const std::filesystem::path& to, float scale = 1);
 
 }  // namespace ferry
