@@ -114,6 +114,28 @@ TEST_CASE("An index without a row is an error on the host, and its row not-a-num
     }
 }
 
+TEST_CASE("Layers that in Caffe do not look whether a gradient is asked for compute it") {
+  const World world("host cpu");
+  for (const std::string& text :
+       {LayerText("BatchNorm"), LayerText("MVN"), LayerText("Softmax"), LayerText("LRN"),
+        LayerText("Im2col", "convolution_param { kernel_size: 2 }")}) {
+    INFO(text);
+    Run run(world, text, {Reals({2, 4, 3, 3}, 5)});
+    run.Forward();
+    SetDiff(*run.top[0], Reals({run.top[0]->count()}, 6).values);
+    run.layer->Backward(run.top, {true}, run.bottom);
+    const Numbers asked = DiffOf(*run.bottom[0]);
+    SetDiff(*run.bottom[0], Numbers(72, 7));
+    run.layer->Backward(run.top, {false}, run.bottom);
+    CHECK(DiffOf(*run.bottom[0]) == asked);
+  }
+  Run within(world, LayerText("LRN", "lrn_param { norm_region: WITHIN_CHANNEL }"), {Reals({2, 4, 3, 3}, 5)});
+  within.Forward();
+  SetDiff(*within.bottom[0], Numbers(72, 7));
+  within.layer->Backward(within.top, {false}, within.bottom);
+  CHECK(DiffOf(*within.bottom[0]) == Numbers(72, 7));
+}
+
 TEST_CASE("Softmax goes along its axis, in place, too") {
   for (const std::string& where : Places())
     for (const std::int64_t inner : {std::int64_t{1}, std::int64_t{3}, std::int64_t{130}})

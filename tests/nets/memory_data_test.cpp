@@ -78,6 +78,20 @@ TEST_CASE("MemoryData goes on where a restored run stopped") {
   CHECK(run.Labels()[0] == 8);
 }
 
+TEST_CASE(
+    "MemoryData starts with the first items, though passes before Reset counted further than a solver does") {
+  const World world("host cpu");
+  MemoryRun<float> run(MemoryOf(2), world.place());
+  Items<float> items(6);
+  run.layer().set_random_key({1, 1, 0});
+  run.memory().Reset(items.data.data(), items.labels.data(), 6);
+  CHECK(run.Labels()[0] == 0);
+  run.memory().Reset(items.data.data(), items.labels.data(), 6);
+  run.layer().set_random_key({1, 1, 0});
+  CHECK(run.Labels()[0] == 0);
+  CHECK(run.Labels()[0] == 2);
+}
+
 TEST_CASE("AddDatumVector transforms, and waits until what was added is consumed") {
   for (const std::string& where : DataPlaces()) {
     const World world(where);

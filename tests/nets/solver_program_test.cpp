@@ -70,6 +70,8 @@ TEST_CASE("A program may ask a solver to stop, or for a snapshot") {
     param.set_test_interval(1);
     const auto solver = FedSolver<float>(param, world.place());
     const auto passes = PassesOf(*solver->test_nets()[0]);
+    answers = {SolverAction::NONE, SolverAction::NONE, SolverAction::STOP, SolverAction::SNAPSHOT,
+               SolverAction::NONE};
     ask(*solver);
     solver->Solve();
     CHECK(solver->iter() == 0);

@@ -19,7 +19,8 @@ namespace {
 /// TEST, too. They start as 0, and a divisor of 0 makes both statistics 0. Their lr_mult is 0.
 /// Bottoms: 1, of 2 axes or more; axis 1 is the channel.
 /// Tops: 1, of that shape; may be the bottom.
-/// Gradient: through the batch's statistics; none through those of the training so far.
+/// Gradient: through the batch's statistics; none through those of the training so far. As in Caffe, the
+/// bottom gets it although propagate_down is false. It needs the bottom as it was.
 /// Caffe: always keeps a copy of the top; here only a layer in place does.
 template <class T>
 class BatchNormLayer : public Layer<T> {
@@ -178,8 +179,7 @@ void BatchNormLayer<T>::ForwardAt(const Place& place, const Blobs& bottom, const
 /// what was kept of it.
 template <class T>
 void BatchNormLayer<T>::BackwardAt(const Place& place, const Blobs& top,
-                                   const std::vector<bool>& propagate_down, const Blobs& bottom) {
-  if (!propagate_down[0]) return;
+                                   const std::vector<bool>& /*propagate_down*/, const Blobs& bottom) {
   if (use_global_stats_) {
     ForChannels(
         place, dims_,

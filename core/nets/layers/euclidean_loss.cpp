@@ -10,6 +10,7 @@ namespace {
 /// Bottoms: a and b, with the same first dim and the same count.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: (a - b) divided by the first dim; for b its negative. Both bottoms get one.
+/// Caffe: refuses more than 4 axes.
 template <class T>
 class EuclideanLossLayer : public LossLayer<T> {
  public:

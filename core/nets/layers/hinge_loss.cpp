@@ -13,7 +13,8 @@ namespace {
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: 0 where the margin is 0 or less; the labels have none. A label without a class is an error where
 /// the layer runs on the host; on a GPU it makes the loss and the instance's gradient not-a-number.
-/// Caffe: keeps the margins in the diff of bottom 0 from Forward to Backward; Ferry computes them anew.
+/// Caffe: keeps the margins in the diff of bottom 0 from Forward to Backward; Ferry computes them anew. Caffe
+/// refuses more than 4 axes, and takes labels with more elements than are used.
 template <class T>
 class HingeLossLayer : public LossLayer<T> {
  public:

@@ -16,6 +16,7 @@ namespace {
 /// axis: 1 }, as Convolution has them.
 /// Bottoms: 1, with one spatial axis or more after `axis`.
 /// Tops: 1, with channels times the window's elements, and a spatial size as that of Convolution.
+/// Gradient: as in Caffe, the bottom gets it although propagate_down is false.
 template <class T>
 class Im2colLayer final : public Layer<T> {
  public:
@@ -59,9 +60,8 @@ class Im2colLayer final : public Layer<T> {
     Im2col(place, window_, GrainAt(place), Images(*bottom[0]), Read(*bottom[0]), Overwrite(*top[0]));
   }
 
-  void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
+  void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& /*propagate_down*/,
                   const Blobs& bottom) override {
-    if (!propagate_down[0]) return;
     Col2im(place, window_, GrainAt(place), Images(*bottom[0]), Read(Diff(*top[0])),
            Overwrite(Diff(*bottom[0])));
   }

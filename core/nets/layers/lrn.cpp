@@ -21,6 +21,7 @@ namespace {
 /// ACROSS_CHANNELS; k: 1, for ACROSS_CHANNELS alone }. engine makes no difference.
 /// Bottoms: 1, images x channels x height x width.
 /// Tops: 1, of that shape; may be the bottom where no gradient is asked for.
+/// Gradient: as in Caffe, across channels the bottom gets it although propagate_down is false.
 /// Caffe: in place, the top is (k + alpha / local_size * s)^(-2 beta) for ACROSS_CHANNELS, as x is gone, and
 /// the gradient is of something else; here the top is what it is apart, and a gradient is refused.
 template <class T>
@@ -83,7 +84,7 @@ class LRNLayer final : public Layer<T> {
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
-    if (!propagate_down[0]) return;
+    if (!propagate_down[0] && !Across()) return;
     this->RequireApart(bottom, top);
     const auto x = Read(*bottom[0]), sums = Read(sums_), dy = Read(Diff(*top[0]));
     const auto dx = Overwrite(Diff(*bottom[0]));

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "core/nets/data/data_transformer.hpp"
 #include "core/nets/layers/layers.hpp"
@@ -55,6 +56,13 @@ void MemoryDataLayer<T>::StartAt(std::int64_t position) {
   start_iteration_ = this->random_key().iteration;
 }
 
+/// The first pass has the first items, though a solver may count its iteration lower than a pass before was.
+template <class T>
+void MemoryDataLayer<T>::StartAtNextPass() {
+  StartAt(0);
+  fresh_ = true;
+}
+
 template <class T>
 void MemoryDataLayer<T>::RequireConsumed(const char* call) const {
   if (added_)
@@ -81,7 +89,7 @@ void MemoryDataLayer<T>::Reset(const T* data, const T* labels, std::int64_t n) {
   data_ = data;
   labels_ = labels;
   n_ = n;
-  StartAt(0);
+  StartAtNextPass();
 }
 
 template <class T>
@@ -114,7 +122,7 @@ void MemoryDataLayer<T>::AddDatumVector(const std::vector<Datum>& datum_vector) 
   data_ = added_data_.data();
   labels_ = added_labels_.data();
   n_ = n;
-  StartAt(0);
+  StartAtNextPass();
   added_ = true;
 }
 
@@ -129,7 +137,9 @@ void MemoryDataLayer<T>::set_batch_size(std::int64_t new_size) {
 template <class T>
 void MemoryDataLayer<T>::ForwardAt(const Place& /*place*/, const Blobs& /*bottom*/, const Blobs& top) {
   if (data_ == nullptr) this->Fail("it has no data yet; call Reset or AddDatumVector of its MemoryDataLayer");
-  const std::int64_t position = PositionOf(this->random_key().iteration);
+  const std::uint64_t iteration = this->random_key().iteration;
+  if (std::exchange(fresh_, false)) start_iteration_ = std::min(start_iteration_, iteration);
+  const std::int64_t position = PositionOf(iteration);
   if (position + batch_size_ > n_)
     this->Fail("a batch of " + std::to_string(batch_size_) + " from item " + std::to_string(position) +
                " on goes beyond the " + std::to_string(n_) + " items; call Reset after set_batch_size");

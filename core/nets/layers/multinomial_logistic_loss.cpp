@@ -15,6 +15,7 @@ namespace {
 /// Gradient: -1 / max(p, 1e-20) at the label's class, and 0 at the others; the labels have none. A label
 /// without a class is an error where the layer runs on the host; on a GPU it makes the loss and the
 /// instance's gradient not-a-number.
+/// Caffe: refuses more than 4 axes.
 template <class T>
 class MultinomialLogisticLossLayer : public LossLayer<T> {
  public:

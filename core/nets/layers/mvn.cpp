@@ -15,7 +15,8 @@ namespace {
 /// eps: 1e-9 }.
 /// Bottoms: 1, of up to 4 axes; axis 0 is the image, axis 1 the channel.
 /// Tops: 1, of that shape with dims of 1 behind, 4 axes in all; may be the bottom, if it has 4.
-/// Gradient: takes eps for 0, and so is not exact where eps is large.
+/// Gradient: takes eps for 0, and so is not exact where eps is large. As in Caffe, the bottom gets it
+/// although propagate_down is false.
 /// Caffe: in place with normalize_variance, its gradient is another, in which the top's is lost.
 template <class T>
 class MVNLayer : public Layer<T> {
@@ -69,9 +70,8 @@ class MVNLayer : public Layer<T> {
   }
 
   /// dx = (dy - E(dy) - y E(y dy)) * factor, where the last term is that of the variance.
-  void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
+  void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& /*propagate_down*/,
                   const Blobs& bottom) override {
-    if (!propagate_down[0]) return;
     sums_.Sum(
         place,
         KOKKOS_LAMBDA(std::int64_t i, std::int64_t, const T* y, const T* dy) {

@@ -12,7 +12,8 @@ namespace {
 /// Parameters: softmax_param { axis: 1 }.
 /// Bottoms: 1, with that axis.
 /// Tops: 1, of that shape; may be the bottom.
-/// Gradient: (dy - (the sum of dy y along the axis)) y.
+/// Gradient: (dy - (the sum of dy y along the axis)) y. As in Caffe, the bottom gets it although
+/// propagate_down is false.
 template <class T>
 class SoftmaxLayer : public Layer<T> {
  public:
@@ -32,9 +33,9 @@ class SoftmaxLayer : public Layer<T> {
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     SoftmaxForward(place, columns_, *bottom[0], *top[0]);
   }
-  void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
+  void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& /*propagate_down*/,
                   const Blobs& bottom) override {
-    if (propagate_down[0]) SoftmaxBackward(place, columns_, *top[0], *bottom[0]);
+    SoftmaxBackward(place, columns_, *top[0], *bottom[0]);
   }
 
  private:

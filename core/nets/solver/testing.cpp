@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "core/nets/solver/log_line.hpp"
@@ -14,12 +15,14 @@ void Solver<T>::TestAll() {
   for (int id = 0; id < static_cast<int>(test_nets_.size()) && !requested_early_exit_; ++id) Test(id);
 }
 
-/// Does what is asked for. Returns whether the test goes on.
+/// Does all that is asked for. Returns whether the test goes on.
 template <class T>
 bool Solver<T>::MayGoOn() {
-  const SolverAction::Enum request = GetRequestedAction();
-  if (request == SolverAction::SNAPSHOT) Snapshot();
-  if (request == SolverAction::STOP) requested_early_exit_ = true;
+  for (auto request = GetRequestedAction(); request != SolverAction::NONE; request = GetRequestedAction()) {
+    if (request == SolverAction::SNAPSHOT) Snapshot();
+    if (request == SolverAction::STOP && std::exchange(requested_early_exit_, true))
+      break;  // who always does
+  }
   return !requested_early_exit_;
 }
 
@@ -28,7 +31,7 @@ void Solver<T>::Test(int test_net_id) {
   detail::LogInfo("Iteration ", iter_, ", Testing net (#", test_net_id, ")");
   Net<T>& net = *test_nets_.at(static_cast<std::size_t>(test_net_id));
   net.ShareTrainedLayersWith(net_.get());
-  const auto passes = static_cast<std::uint64_t>(param_.test_iter(test_net_id));
+  const auto passes = static_cast<std::uint64_t>(std::max(param_.test_iter(test_net_id), 0));
   // Passes of tests count on from test to test, so that each sees the next data.
   const int tests = iter_ / param_.test_interval() - (param_.test_initialization() ? 0 : 1);
   const std::uint64_t first = static_cast<std::uint64_t>(std::max(tests, 0)) * passes;

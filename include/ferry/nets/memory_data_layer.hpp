@@ -58,6 +58,7 @@ class MemoryDataLayer : public Layer<T> {
   /// Of pass number `iteration`, counted from the first item.
   std::int64_t PositionOf(std::uint64_t iteration) const;
   void StartAt(std::int64_t position);
+  void StartAtNextPass();
   void RequireConsumed(const char* call) const;
   void RequireMultiple(std::int64_t n) const;
 
@@ -67,6 +68,7 @@ class MemoryDataLayer : public Layer<T> {
   std::int64_t n_ = 0;
   std::int64_t start_ = 0;  ///< the position of pass number start_iteration_
   std::uint64_t start_iteration_ = 0;
+  bool fresh_ = false;  ///< no pass has had items of these yet
   bool added_ = false;  ///< and not yet consumed
   std::unique_ptr<detail::DataTransformer<T>> transformer_;
   std::vector<T> added_data_, added_labels_;
