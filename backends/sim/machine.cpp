@@ -52,7 +52,7 @@ void Machine::Reset(const Options& next, Lock& lock) {
   by_handle_.clear();
   stream_handles_.Retire();
   event_handles_.Retire();
-  memory.Clear(options.page_protection);
+  memory.Clear(options.page_protection ? Memory::Guards::kWhereThereIsRoom : Memory::Guards::kNever);
   unseen_.clear();
   devices.assign(static_cast<std::size_t>(std::max(1, options.devices)), {});
   races.Reset(static_cast<int>(devices.size()), options.race_check);

@@ -46,7 +46,7 @@ Memory::Memory()
 Block* Memory::Make(MemoryKind kind, std::size_t bytes, std::size_t alignment, int device, const Call& call) {
   if (bytes > kReserved / 2) return nullptr;
   const Block wanted{nullptr, bytes, kind, device, call, nullptr, 0, false};
-  if (!guards_) return MakeInCrowd(wanted);
+  if (guards_ == Guards::kNever) return MakeInCrowd(wanted);
   if (Block* const block = MakeGuarded(wanted, alignment)) return block;
   return kind == MemoryKind::kDevice ? nullptr : MakeInCrowd(wanted);
 }
@@ -155,7 +155,7 @@ void Memory::Close(const Block& block) {
   if (block.out_of_reach()) (void)Pages::Open(block.begin, block.span, Pages::Access::kNone);
 }
 
-void Memory::Clear(bool guards) {
+void Memory::Clear(Guards guards) {
   guards_ = guards;
   for (const auto& [address, block] : blocks_)
     if (block.live && block.guarded && block.kind != MemoryKind::kDevice)

@@ -79,9 +79,9 @@ class Memory {
     return block != nullptr && block->kind == MemoryKind::kDevice ? pages_.Work(ptr) : ptr;
   }
 
-  /// Forgets all blocks; their pages serve the next ones, which are guarded as long as there is room, or
-  /// never.
-  void Clear(bool guards);
+  enum class Guards : std::uint8_t { kNever, kWhereThereIsRoom };
+  /// Forgets all blocks; their pages serve the next ones.
+  void Clear(Guards guards);
 
   const std::map<const std::byte*, Block>& blocks() const { return blocks_; }
 
@@ -114,7 +114,7 @@ class Memory {
   std::deque<const std::byte*> retired_;
   std::size_t retired_bytes_ = 0;
   std::size_t slots_used_ = 0;
-  bool guards_ = true;
+  Guards guards_ = Guards::kWhereThereIsRoom;
   std::size_t host_guarded_ = 0;  ///< live blocks
 };
 

@@ -39,6 +39,8 @@ std::shared_ptr<Layer<T>> LayerRegistry<T>::CreateLayer(const LayerParameter& pa
   if (creator == nullptr) FailType(param, LayerCreators<T>().Listed());
   const detail::LayersBeginAt here(place);
   auto layer = creator(param);
+  if (layer == nullptr)
+    throw NetError("layer '" + param.name() + "' (" + param.type() + "): its creator made none");
   layer->set_place(place);  // who knows where the creator has it from
   return layer;
 }

@@ -158,10 +158,7 @@ void Ledger::Book::On(const CopyRecord& copy) {
   entry.bytes += copy.range.bytes;
   entry.took_ns += copy.took_ns;
   if (Returns(copy, memory.trip)) ++entry.returned;
-  if (copy.to == nullptr) {
-    memory.fetched = copy.site;
-    if (copy.purpose == Purpose::kPrefetch) memory.written.reset();
-  }
+  if (copy.to == nullptr) memory.fetched = copy.site;
   if (detail_ != Detail::kVerify) return;
   if (InVain(copy, memory)) ++entry.unwritten;
   memory.held.Add(copy.from, copy.range);

@@ -69,10 +69,9 @@ class Ledger::Book : public Observer {
   /// Of a live memory.
   struct Memory {
     std::size_t label = 0;
-    std::string text;  ///< of the label, as it was last
-    /// By a device, when it was told last, and not prefetched to the host since.
-    std::optional<Work> written{};
-    std::optional<Site> fetched{};  ///< to the host, by the last access there that needed a copy
+    std::string text;               ///< of the label, as it was last
+    std::optional<Work> written{};  ///< by a device, when it was told last
+    std::optional<Site> fetched{};  ///< to the host: who had bytes copied there last
     /// Of the last copy that a write was seen of.
     std::optional<Trip> trip{};
     detail::HeldBytes held{};  ///< where the ledger verifies

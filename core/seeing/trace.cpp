@@ -143,7 +143,7 @@ void Trace::Events::Close(Track& track, Nanoseconds at) {
 Trace::Events::Track& Trace::Events::Queue(const Stream& on, Slice slice) {
   Track& track = TrackOf(on);
   // Of two threads, the one that asked first may queue last.
-  if (track.open) slice.begin = std::max(slice.begin, track.open->begin);
+  slice.begin = track.begun = std::max(slice.begin, track.begun);
   Close(track, slice.begin);
   track.open = std::move(slice);
   if (on.device().properties().kernels_at_once && !track.open->access) Close(track, Now());
@@ -194,7 +194,7 @@ void Trace::Events::On(const CopyRecord& copy) {
   EndMeasuring(copies_begun_, *copy.on, text);
   Track& track = Queue(*copy.on, {begin, {}, std::move(text)});
   if (copy.from == nullptr || copy.to == nullptr)
-    Note(*copy.memory, {&track, begin, copy.range, copy.to == nullptr});
+    Note(*copy.memory, {&track, track.begun, copy.range, copy.to == nullptr});
 }
 
 void Trace::Events::On(const AccessRecord& access) {
@@ -216,7 +216,7 @@ void Trace::Events::On(const AccessRecord& access) {
   Queue(*access.on, {begin, access.site, detail::TextOf(access, operands)});
   track.operands = std::move(operands);
   if (access.on->device().properties().unified)
-    Note(*access.memory, {&track, begin, access.range, access.access != Access::kRead});
+    Note(*access.memory, {&track, track.begun, access.range, access.access != Access::kRead});
 }
 
 void Trace::Events::On(const CallRecord& call) {
@@ -234,7 +234,7 @@ void Trace::Events::On(const CallRecord& call) {
     Queue(*call.on, {queued, {}, detail::TextOf(call, work)});
     if (call.on->device().properties().unified)
       for (const auto& [memory, range, access] : call.operands)
-        Note(*memory, {&track, queued, range, access != Access::kRead});
+        Note(*memory, {&track, track.begun, range, access != Access::kRead});
   }
 }
 

@@ -75,6 +75,7 @@ class Trace::Events : public Observer {
     std::string name;
     std::optional<Slice> open;
     std::string operands;        ///< of the accesses that the open slice stands for
+    Nanoseconds begun = 0;       ///< when the last slice was
     Nanoseconds device_end = 0;  ///< of the last slice by the device's clock
   };
   /// The host, or a device.

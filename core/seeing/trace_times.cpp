@@ -72,9 +72,11 @@ void Trace::Events::WriteMeasured(std::size_t space, Which which) {
 /// may wait for kernels while a memory is locked.
 void Trace::Events::ForgetMeasured(std::size_t space) {
   const auto ends = [](const Measured& one) { return one.work.may_end(); };
+  // A stream's work is all of one device; where streams share a track, devices of one name may, too.
   const auto any = [&](const auto& entry) {
     const Track& track = entry.second;
-    return track.lane.space == space && std::any_of(track.measured.begin(), track.measured.end(), ends);
+    return track.lane.space == space && !track.measured.empty() &&
+           (ends(track.measured.front()) || ends(track.measured.back()));
   };
   if (std::none_of(tracks_.begin(), tracks_.end(), any)) return;
   WriteMeasured(space, Which::kOver);

@@ -75,7 +75,8 @@ struct Options {
   /// The host's waits for events and streams are among the calls that end captures, see BeginCapture.
   bool waits_end_captures = false;
   /// Blocks begin at multiples of 256 bytes, as vendors promise. Else a block ends right before a page that
-  /// nobody can touch, and begins at a multiple of the largest power of two up to 256 that divides its size.
+  /// nobody can touch, and begins at a multiple of the largest power of two up to 256 that divides its size;
+  /// without page_protection, all begin at multiples of 256.
   bool align_to_256 = false;
   /// Device memory is out of the host's reach, as said above, and so is what lies behind a block. Else all
   /// memory of the machine is within everybody's reach, only writes around a block are found, when it is

@@ -129,6 +129,10 @@ TEST_CASE("Layers that in Caffe do not look whether a gradient is asked for comp
     run.layer->Backward(run.top, {false}, run.bottom);
     CHECK(DiffOf(*run.bottom[0]) == asked);
   }
+  Run in_place(world, LayerText("LRN"), {Reals({2, 4, 3, 3}, 5)});
+  in_place.layer->Reshape(in_place.bottom, in_place.bottom);
+  in_place.layer->Forward(in_place.bottom, in_place.bottom);
+  CHECK_NOTHROW(in_place.layer->Backward(in_place.bottom, {false}, in_place.bottom));
   Run within(world, LayerText("LRN", "lrn_param { norm_region: WITHIN_CHANNEL }"), {Reals({2, 4, 3, 3}, 5)});
   within.Forward();
   SetDiff(*within.bottom[0], Numbers(72, 7));

@@ -214,14 +214,19 @@ TEST_CASE("Devices are told apart by what they are called, though one comes to w
 TEST_CASE("A Prefetch from before the ledger is not one that it has counted") {
   LedgerFixture f;
   const Watch watch([](const AccessRecord&) {});
-  SyncedMemory memory(40, *f.device, "x");
+  Array<float> x(20, *f.device, "x");
+  Set(Place::Cpu(*f.device), 1.0F, x);
   std::optional<Ledger> ledger;
-  for (int i = 0; i < 3; ++i) {
-    if (i == 1) ledger.emplace();
-    memory.overwrite_cpu_data();
-    if (i < 2) memory.Prefetch(Side::kGpu, Stream::Main(*f.device));
+  for (const std::int64_t first : {0, 10}) {
+    if (first == 10) ledger.emplace();
+    x.Slice(first, 10).Prefetch(Side::kGpu, Stream::Main(*f.device));
   }
-  for (const LedgerEntry& entry : ledger->Entries()) CHECK(entry.unread <= entry.count);
+  Set(Place::Cpu(*f.device), 2.0F, x);  // neither was used
+  const auto entries = ledger->Entries();
+  const LedgerEntry* const copy = Find(entries, LedgerKind::kCopy);
+  REQUIRE(copy != nullptr);
+  CHECK(copy->count == 1);
+  CHECK(copy->unread == 1);
 }
 
 TEST_CASE("Lines that allocate or give back are told to have asked for nothing") {

@@ -84,7 +84,7 @@ class LRNLayer final : public Layer<T> {
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
-    if (!propagate_down[0] && !Across()) return;
+    if (!propagate_down[0] && (!Across() || bottom[0] == top[0])) return;
     this->RequireApart(bottom, top);
     const auto x = Read(*bottom[0]), sums = Read(sums_), dy = Read(Diff(*top[0]));
     const auto dx = Overwrite(Diff(*bottom[0]));

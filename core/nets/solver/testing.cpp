@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "core/nets/solver/log_line.hpp"
@@ -15,13 +14,15 @@ void Solver<T>::TestAll() {
   for (int id = 0; id < static_cast<int>(test_nets_.size()) && !requested_early_exit_; ++id) Test(id);
 }
 
-/// Does all that is asked for. Returns whether the test goes on.
+/// Does what is asked for. Returns whether the test goes on.
 template <class T>
 bool Solver<T>::MayGoOn() {
-  for (auto request = GetRequestedAction(); request != SolverAction::NONE; request = GetRequestedAction()) {
+  constexpr int kKinds = 2;  // who goes on asking is heard at the next pass
+  for (int i = 0; i < kKinds; ++i) {
+    const SolverAction::Enum request = GetRequestedAction();
+    if (request == SolverAction::NONE) break;
     if (request == SolverAction::SNAPSHOT) Snapshot();
-    if (request == SolverAction::STOP && std::exchange(requested_early_exit_, true))
-      break;  // who always does
+    if (request == SolverAction::STOP) requested_early_exit_ = true;
   }
   return !requested_early_exit_;
 }

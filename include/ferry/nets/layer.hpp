@@ -40,8 +40,9 @@ class Layer : public LayerBase {
 
   /// Returns the loss: the sum over tops with a loss weight of their data times their diff.
   T Forward(const Blobs& bottom, const Blobs& top);
-  /// Gradients of the bottoms for which `propagate_down` is true, and of the parameters, which add up.
-  /// Throws NetError after a Reshape or a Forward that could not give tops their shapes.
+  /// Gradients of the bottoms for which `propagate_down` is true (and of some layers' others, as in Caffe),
+  /// and of the parameters, which add up. Throws NetError after a Reshape or a Forward that could not give
+  /// tops their shapes.
   void Backward(const Blobs& top, const std::vector<bool>& propagate_down, const Blobs& bottom);
 
   /// The parameters that training changes.
