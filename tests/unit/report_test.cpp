@@ -165,8 +165,9 @@ TEST_CASE("A page has the texts of its slices alone, and the sums of all copies"
   constexpr std::size_t kSlices = Trace::kMostSlices + 1000;
   for (std::size_t i = 0; i < kSlices; ++i) {
     const std::string number = std::to_string(i);
-    text += R"(,{"ph":"X","pid":2,"tid":1,"ts":)" + number + (i < 1000 ? R"(,"dur":1,)" : R"(,"dur":2,)") +
-            R"("cat":"copy","name":"c)" + number + R"(","args":{"label":"l)" + number + R"(","bytes":2}})";
+    text.append(R"(,{"ph":"X","pid":2,"tid":1,"ts":)").append(number);
+    text.append(i < 1000 ? R"(,"dur":1,"cat":"copy","name":"c)" : R"(,"dur":2,"cat":"copy","name":"c)");
+    text.append(number).append(R"(","args":{"label":"l)").append(number).append(R"(","bytes":2}})");
   }
   const std::string data = DataOf(Parse(text + "]"), "t");
   CHECK_THAT(data, ContainsSubstring(R"("c1000")") && !ContainsSubstring(R"("c999")"));
