@@ -26,7 +26,7 @@ namespace {
 struct Observers {
   std::shared_mutex mutex;
   std::vector<std::shared_ptr<Observer>> list;
-  std::atomic<std::uint64_t> departures{0};
+  std::uint64_t departures = 0;
 };
 Observers& observers() {
   static auto* const instance = new Observers;
@@ -150,7 +150,10 @@ Watch::~Watch() { Detach(observer_.get()); }
 
 namespace detail {
 
-std::uint64_t Departures() noexcept { return observers().departures; }
+Audience Present() noexcept {
+  const std::shared_lock lock(observers().mutex);
+  return {observers().list.size(), observers().departures};
+}
 
 void TellBefore(const CopyRecord& copy) {
   Begin();
@@ -173,7 +176,12 @@ void Tell(const AccessRecord& access) noexcept {
     }
   TellAll(access);
 }
-void Tell(const UnreadRecord& unread) noexcept { TellAll(unread); }
+void Tell(const UnreadRecord& unread, const Audience& noted) noexcept {
+  std::size_t told = 0;
+  CallAll([&](Observer& observer) {
+    if (told++ < noted.count && noted.departures == observers().departures) observer.On(unread);
+  });
+}
 void Tell(const WaitRecord& wait) noexcept { TellAll(wait); }
 void Tell(const LifeRecord& life) noexcept { TellAll(life); }
 void TellStart(const CallRecord& call) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -11,8 +12,12 @@
 /// Each observer is told, and the log at LogLevel::kTrace. Only called where somebody is Watched for.
 namespace ferry::detail {
 
-/// Counts those who have gone: what was noted for one of them may lack what came later.
-std::uint64_t Departures() noexcept;
+/// Who is there at some time: so many, and so many have gone before.
+struct Audience {
+  std::size_t count;
+  std::uint64_t departures;
+};
+Audience Present() noexcept;
 
 /// Throws what an observer throws.
 void TellBefore(const CopyRecord& copy);
@@ -20,7 +25,9 @@ void TellStart(const CopyRecord& copy) noexcept;
 void Tell(const CopyRecord& copy) noexcept;
 void TellFailure(const CopyRecord& copy) noexcept;
 void Tell(const AccessRecord& access) noexcept;
-void Tell(const UnreadRecord& unread) noexcept;
+/// To who was there when the copy was noted; to nobody, if one of them has gone: what was noted may lack what
+/// came later.
+void Tell(const UnreadRecord& unread, const Audience& noted) noexcept;
 void Tell(const WaitRecord& wait) noexcept;
 void Tell(const LifeRecord& life) noexcept;
 void TellStart(const CallRecord& call) noexcept;

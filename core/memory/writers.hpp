@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <cstdint>
 #include <new>
 #include <optional>
 #include <vector>
 
+#include "core/memory/observers.hpp"
 #include "core/memory/runs.hpp"
 #include "ferry/observer.hpp"
 
@@ -18,7 +18,7 @@ struct Prefetched {
   CopyRecord copy;
   const Buffer* to;
   Bytes bytes;
-  std::uint64_t departures;  ///< of observers, by then
+  Audience audience;  ///< who was told of it
 };
 
 /// The last write to each byte of a memory, as far as it was watched.

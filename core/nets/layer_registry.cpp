@@ -41,7 +41,7 @@ std::shared_ptr<Layer<T>> LayerRegistry<T>::CreateLayer(const LayerParameter& pa
   auto layer = creator(param);
   if (layer == nullptr)
     throw NetError("layer '" + param.name() + "' (" + param.type() + "): its creator made none");
-  layer->set_place(place);  // who knows where the creator has it from
+  layer->set_place(place);  // the creator may have it from elsewhere
   return layer;
 }
 

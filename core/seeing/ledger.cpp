@@ -70,8 +70,8 @@ LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
   }
   LedgerEntry entry{.kind = key.kind,
                     .label = {},
-                    .from = key.kind == LedgerKind::kCopy ? spaces_[key.from].name : std::string{},
-                    .to = spaces_[key.to].name,
+                    .from = key.kind == LedgerKind::kCopy ? spaces_.NameOf(key.from) : std::string{},
+                    .to = spaces_.NameOf(key.to),
                     .written = key.written,
                     .asked = key.asked,
                     .access = key.access,
@@ -95,37 +95,21 @@ Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
   return known;
 }
 
-std::size_t Ledger::Book::SpaceOf(const Device* device) {
-  if (device == nullptr) return kHost;
-  const DeviceProperties& own = device->properties();
-  const auto known = std::find_if(spaces_.begin() + 1, spaces_.end(), [&](const Space& space) {
-    return space.index == own.index && space.backend == own.backend;
-  });
-  const auto number = static_cast<std::size_t>(known - spaces_.begin());
-  if (known == spaces_.end()) spaces_.push_back({own.backend, own.index, detail::NameOfSpace(device)});
-  return number;
-}
-
 Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, std::size_t label) {
   return {.kind = LedgerKind::kCopy,
-          .access = copy.access,
-          .purpose = copy.purpose,
-          .pageable = copy.pageable,
-          .from = SpaceOf(copy.from),
-          .to = SpaceOf(copy.to),
+          .label = label,
+          .from = spaces_.NumberOf(copy.from),
+          .to = spaces_.NumberOf(copy.to),
           .written = copy.written,
           .asked = copy.site,
-          .label = label};
+          .access = copy.access,
+          .purpose = copy.purpose,
+          .pageable = copy.pageable};
 }
 
-/// Of copies that were counted: one may have been queued before the ledger was there.
 void Ledger::Book::On(const UnreadRecord& unread) {
   const std::lock_guard lock(mutex_);
-  const auto found = entries_.find(KeyOf(*unread.copy, MemoryOf(*unread.copy->memory).label));
-  if (found == entries_.end() && entries_.size() < kMost) return;
-  LedgerEntry& entry =
-      found != entries_.end() ? found->second : beyond_[static_cast<std::size_t>(LedgerKind::kCopy)];
-  if (entry.unread < entry.count) ++entry.unread;
+  ++EntryOf(KeyOf(*unread.copy, MemoryOf(*unread.copy->memory).label)).unread;
 }
 
 /// Follows the copy, and says whether it takes the last one back. Of one by way of the host, both halves are
@@ -185,14 +169,11 @@ void Ledger::Book::On(const AccessRecord& access) {
     memory.held.Add(&access.on->device(), access.range);
   if (access.zeroed == 0) return;
   LedgerEntry& entry = EntryOf({.kind = LedgerKind::kFill,
-                                .access = access.access,
-                                .purpose = access.purpose,
-                                .pageable = false,
-                                .from = kHost,
-                                .to = SpaceOf(access.on != nullptr ? &access.on->device() : nullptr),
-                                .written = {},
+                                .label = memory.label,
+                                .to = spaces_.NumberOf(access.on != nullptr ? &access.on->device() : nullptr),
                                 .asked = access.site,
-                                .label = memory.label});
+                                .access = access.access,
+                                .purpose = access.purpose});
   ++entry.count;
   entry.bytes += access.zeroed;
   entry.took_ns += access.zeroing_ns;
@@ -211,14 +192,10 @@ void Ledger::Book::On(const WaitRecord& wait) {
   const std::lock_guard lock(mutex_);
   const Memory& memory = MemoryOf(*wait.memory);
   LedgerEntry& entry = EntryOf({.kind = LedgerKind::kWait,
-                                .access = wait.access,
-                                .purpose = Purpose::kAccess,
-                                .pageable = false,
-                                .from = kHost,
-                                .to = kHost,
+                                .label = memory.label,
                                 .written = wait.written,
                                 .asked = wait.site,
-                                .label = memory.label});
+                                .access = wait.access});
   ++entry.count;
   entry.took_ns += wait.waited_ns;
   const bool known = wait.access == Access::kRead && wait.written && memory.written &&
@@ -241,14 +218,9 @@ void Ledger::Book::On(const LifeRecord& life) {
   }
   if (!life.begins && !life.evicted) return;
   LedgerEntry& entry = EntryOf({.kind = life.begins ? LedgerKind::kAllocation : LedgerKind::kEviction,
-                                .access = Access::kRead,
-                                .purpose = Purpose::kAccess,
-                                .pageable = false,
-                                .from = kHost,
-                                .to = SpaceOf(life.device),
-                                .written = {},
-                                .asked = life.site,
-                                .label = MemoryOf(*life.memory).label});
+                                .label = MemoryOf(*life.memory).label,
+                                .to = spaces_.NumberOf(life.device),
+                                .asked = life.site});
   ++entry.count;
   entry.bytes += life.bytes;
   entry.took_ns += life.took_ns;

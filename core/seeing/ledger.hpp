@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/seeing/held_bytes.hpp"
-#include "core/seeing/words.hpp"
+#include "core/seeing/spaces.hpp"
 #include "ferry/ledger.hpp"
 
 namespace ferry {
@@ -37,13 +37,13 @@ class Ledger::Book : public Observer {
   /// they are joined when they are asked for.
   struct Key {
     LedgerKind kind;
-    Access access;
-    Purpose purpose;
-    bool pageable;
-    std::size_t from, to;  ///< numbers of spaces
-    std::optional<ferry::Write> written;
-    std::optional<Site> asked;
     std::size_t label;  ///< its number
+    std::size_t from = detail::Spaces::kHost, to = detail::Spaces::kHost;
+    std::optional<ferry::Write> written{};
+    std::optional<Site> asked{};
+    Access access = Access::kRead;
+    Purpose purpose = Purpose::kAccess;
+    bool pageable = false;
     bool operator==(const Key& other) const noexcept;
   };
   struct Hash {
@@ -59,12 +59,6 @@ class Ledger::Book : public Observer {
   struct Work {
     Site site;
     Clock::time_point at;
-  };
-  /// A device, by what it is called: another one may come to where it has been.
-  struct Space {
-    std::string backend;
-    int index;
-    std::string name;
   };
   /// Of a live memory.
   struct Memory {
@@ -83,12 +77,10 @@ class Ledger::Book : public Observer {
 
   static bool Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept;
   static bool InVain(const CopyRecord& copy, const Memory& memory);
-  std::size_t SpaceOf(const Device* device);
   Key KeyOf(const CopyRecord& copy, std::size_t label);
   LedgerEntry& EntryOf(const Key& key);
   Memory& MemoryOf(const SyncedMemory& memory);
 
-  static constexpr std::size_t kHost = 0;  ///< its number
   static constexpr std::size_t kMost = 4096;
   static constexpr std::size_t kNoLabel = ~std::size_t{0};  ///< of memories that came when there were kMost
   const Detail detail_;
@@ -96,7 +88,7 @@ class Ledger::Book : public Observer {
   std::unordered_map<Key, LedgerEntry, Hash> entries_;
   std::array<LedgerEntry, 5> beyond_{};  ///< of each kind, what came when there were kMost
   std::unordered_map<std::string, std::size_t> labels_;
-  std::vector<Space> spaces_{{{}, 0, detail::NameOfSpace(nullptr)}};  ///< first the host
+  detail::Spaces spaces_;
   std::unordered_map<const SyncedMemory*, Memory> memories_;
 };
 

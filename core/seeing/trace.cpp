@@ -36,7 +36,7 @@ Trace::Events::~Events() { End(); }
 void Trace::Events::End() noexcept try {
   if (!file_.ours() || ended_.exchange(true)) return;
   { const std::lock_guard rest(mutex_); }
-  for (std::size_t space = 0; space < spaces_.size(); ++space) WriteMeasured(space, Which::kAllByWaiting);
+  for (std::size_t space = 0; space < live_.size(); ++space) WriteMeasured(space, Which::kAllByWaiting);
   const Nanoseconds end = Now();
   for (auto& [key, track] : tracks_) Close(track, end);
   file_.End();
@@ -63,15 +63,11 @@ Trace::Events::Nanoseconds Trace::Events::Now() const {
   return std::chrono::nanoseconds(Clock::now() - began_).count();
 }
 
-/// By what it is called, since another device may come to where one has been.
 std::size_t Trace::Events::SpaceOf(const Device* device) {
-  std::string name = detail::NameOfSpace(device);
-  const auto known =
-      std::find_if(spaces_.begin(), spaces_.end(), [&](const Space& space) { return space.name == name; });
-  const auto number = static_cast<std::size_t>(known - spaces_.begin());
-  if (known != spaces_.end()) return number;
-  spaces_.push_back({name});
-  Name("process_name", {number, 0}, name);
+  const std::size_t number = spaces_.NumberOf(device);
+  if (number < live_.size()) return number;
+  live_.push_back(0);
+  Name("process_name", {number, 0}, spaces_.NameOf(number));
   return number;
 }
 
@@ -257,7 +253,7 @@ void Trace::Events::On(const WaitRecord& wait) {
   for (auto work = rest; work != works.end(); ++work)
     Flow(work->track->lane, work->begin, here, std::max(begin, work->begin));
   works.erase(rest, works.end());
-  for (std::size_t space = 1; space < spaces_.size(); ++space) WriteMeasured(space, Which::kOver);
+  for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space, Which::kOver);
 }
 
 void Trace::Events::On(const LifeRecord& life) {
@@ -266,7 +262,7 @@ void Trace::Events::On(const LifeRecord& life) {
   if (life.what == LifeRecord::What::kMemory) {
     if (life.begins) return;
     memories_.erase(life.memory);
-    for (std::size_t space = 1; space < spaces_.size(); ++space) ForgetMeasured(space);
+    for (std::size_t space = 1; space < live_.size(); ++space) ForgetMeasured(space);
     return;
   }
   const std::size_t space = SpaceOf(life.device);
@@ -274,12 +270,12 @@ void Trace::Events::On(const LifeRecord& life) {
   std::string label;
   if (life.begins) {
     label = blocks.emplace_back(Block{space, life.bytes, life.memory->label()}).label;
-    spaces_[space].live += life.bytes;
+    live_[space] += life.bytes;
   } else {
     const auto block =
         std::find_if(blocks.begin(), blocks.end(), [&](const Block& one) { return one.space == space; });
     if (block == blocks.end()) return;  // it began before the trace
-    spaces_[space].live -= block->bytes;
+    live_[space] -= block->bytes;
     label = std::move(block->label);
     blocks.erase(block);
   }
@@ -291,7 +287,7 @@ void Trace::Events::Count(std::size_t space, const LifeRecord& life, const std::
   (Begin('i', {space, 0}, now) += R"("s":"p",)") += detail::TextOf(life, label) + '}';
   std::string& event = Begin('C', {space, 0}, now);
   event += R"("name":"live bytes","args":{"bytes":)";
-  detail::AppendNumber(event, spaces_[space].live);
+  detail::AppendNumber(event, live_[space]);
   event += "}}";
 }
 

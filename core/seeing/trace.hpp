@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/seeing/device_times.hpp"
+#include "core/seeing/spaces.hpp"
 #include "core/seeing/trace_file.hpp"
 #include "ferry/stream.hpp"
 #include "ferry/trace.hpp"
@@ -78,11 +79,6 @@ class Trace::Events : public Observer {
     Nanoseconds begun = 0;       ///< when the last slice was
     Nanoseconds device_end = 0;  ///< of the last slice by the device's clock
   };
-  /// The host, or a device.
-  struct Space {
-    std::string name;
-    std::uint64_t live = 0;  ///< bytes in blocks
-  };
   struct Block {
     std::size_t space;
     std::size_t bytes;
@@ -132,7 +128,8 @@ class Trace::Events : public Observer {
   std::atomic<bool> ended_{false};
   std::mutex mutex_;
   detail::TraceFile file_;
-  std::vector<Space> spaces_;
+  detail::Spaces spaces_;
+  std::vector<std::uint64_t> live_;                                   ///< bytes in blocks, by space
   std::map<std::pair<std::size_t, detail::StreamId>, Track> tracks_;  ///< stay where they are
   std::set<std::size_t> threads_;                                     ///< that have a name
   std::unordered_map<const SyncedMemory*, Memory> memories_;

@@ -125,8 +125,8 @@ TEST_CASE("A backend without a device is NoDevice, and the error says why where 
                        Message("no gpu device here, or no driver for it: too old a driver"));
 }
 
-/// Not on the stack: ThreadSanitizer takes a mutex for the one that was there before it, and that one's order
-/// of locks for its own.
+/// Not on the stack: where a test before had another mutex at its address, ThreadSanitizer takes the two for
+/// one.
 std::unique_ptr<detail::DeviceTable> MakeTable() { return std::make_unique<detail::DeviceTable>(); }
 
 TEST_CASE("A device of a name is made once, whatever way the name is written") {
