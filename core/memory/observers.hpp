@@ -12,7 +12,7 @@
 /// Each observer is told, and the log at LogLevel::kTrace. Only called where somebody is Watched for.
 namespace ferry::detail {
 
-/// Who is there at some time: so many, and so many have gone before.
+/// The observers at one moment: how many there are, and how many had left.
 struct Audience {
   std::size_t count;
   std::uint64_t departures;

@@ -68,7 +68,7 @@ void Records::NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to
   if (memory.writers_ == nullptr) memory.writers_ = std::make_unique<Writers>();
   auto& prefetched = memory.writers_->prefetched;
   if (prefetched.size() == Writers::kMost) return;
-  prefetched.push_back({copy, &to, bytes, Present()});
+  prefetched.push_back({copy, &to, bytes, memory.label(), Present()});
   prefetched.back().copy.on = nullptr;
   prefetched.back().copy.source = nullptr;
 } catch (const std::bad_alloc&) {  // nobody will know
@@ -86,7 +86,7 @@ void Records::EndPrefetches(const SyncedMemory& memory, Loses loses) noexcept {
   if (memory.writers_ == nullptr) return;
   std::erase_if(memory.writers_->prefetched, [&](const Prefetched& one) {
     if (!loses(one)) return false;
-    detail::Tell(UnreadRecord{&one.copy}, one.audience);
+    detail::Tell(UnreadRecord{&one.copy, one.label}, one.audience);
     return true;
   });
 }

@@ -3,6 +3,7 @@
 
 #include <new>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/memory/observers.hpp"
@@ -18,6 +19,7 @@ struct Prefetched {
   CopyRecord copy;
   const Buffer* to;
   Bytes bytes;
+  std::string label;  ///< of the memory, then
   Audience audience;  ///< who was told of it
 };
 

@@ -21,7 +21,7 @@ struct MeasuredWork {
 
   bool over() const noexcept { return end.device().Reached(end.handle()); }
   bool gone() const noexcept;     ///< with its device; nothing else may be asked then
-  bool may_end() const noexcept;  ///< the device, which has no memories any more
+  bool may_end() const noexcept;  ///< whether the device may end: it has no memories
   void Wait() const noexcept;     ///< until it is over, or the device has failed
   std::uint16_t serial = end.device().serial();
 };

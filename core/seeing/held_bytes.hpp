@@ -10,6 +10,10 @@
 
 namespace ferry::detail {
 
+inline bool Within(ByteRange part, ByteRange whole) noexcept {
+  return whole.first <= part.first && part.first + part.bytes <= whole.first + whole.bytes;
+}
+
 /// Which devices have current bytes of a memory, as far as it was told: less than there is, and never more.
 class HeldBytes {
  public:
@@ -40,9 +44,6 @@ class HeldBytes {
     const Device* by;
     ByteRange range;
   };
-  static bool Within(ByteRange part, ByteRange whole) noexcept {
-    return whole.first <= part.first && part.first + part.bytes <= whole.first + whole.bytes;
-  }
   static constexpr std::size_t kMost = 16;
   std::vector<Held> held_;
 };

@@ -87,12 +87,14 @@ Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
   Memory& known = found->second;
   if (fresh || known.text != memory.label()) {
     known.text = memory.label();
-    const auto label = labels_.find(known.text);
-    known.label = label != labels_.end()    ? label->second
-                  : labels_.size() == kMost ? kNoLabel
-                                            : labels_.try_emplace(known.text, labels_.size()).first->second;
+    known.label = NumberOf(known.text);
   }
   return known;
+}
+
+std::size_t Ledger::Book::NumberOf(const std::string& label) {
+  if (const auto known = labels_.find(label); known != labels_.end()) return known->second;
+  return labels_.size() == kMost ? kNoLabel : labels_.try_emplace(label, labels_.size()).first->second;
 }
 
 Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, std::size_t label) {
@@ -109,7 +111,7 @@ Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, std::size_t label)
 
 void Ledger::Book::On(const UnreadRecord& unread) {
   const std::lock_guard lock(mutex_);
-  ++EntryOf(KeyOf(*unread.copy, MemoryOf(*unread.copy->memory).label)).unread;
+  ++EntryOf(KeyOf(*unread.copy, NumberOf(std::string(unread.label)))).unread;
 }
 
 /// Follows the copy, and says whether it takes the last one back. Of one by way of the host, both halves are
@@ -142,7 +144,7 @@ void Ledger::Book::On(const CopyRecord& copy) {
   entry.bytes += copy.range.bytes;
   entry.took_ns += copy.took_ns;
   if (Returns(copy, memory.trip)) ++entry.returned;
-  if (copy.to == nullptr) memory.fetched = copy.site;
+  if (copy.to == nullptr && copy.purpose == Purpose::kAccess) memory.fetched = Fetch{copy.site, copy.range};
   if (detail_ != Detail::kVerify) return;
   if (InVain(copy, memory)) ++entry.unwritten;
   memory.held.Add(copy.from, copy.range);
@@ -152,13 +154,14 @@ void Ledger::Book::On(const CopyRecord& copy) {
 void Ledger::Book::On(const AccessRecord& access) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*access.memory);
+  if (access.zeroed != 0) memory.held.Remove(access.range);  // not all losses are told
   if (access.access != Access::kRead) {
     if (access.side == Side::kGpu) memory.written = {access.site, Clock::now()};
     memory.lent = {0, 0};
     if (detail_ == Detail::kVerify && access.access == Access::kReadWrite &&
         access.bytes_on_host != nullptr) {
       const bool host_alone = access.before == Head::HEAD_AT_CPU || access.before == Head::UNINITIALIZED;
-      if (host_alone) memory.held.Remove(access.range);  // not all losses are told
+      if (host_alone) memory.held.Remove(access.range);
       memory.lent = access.range;
       memory.sum = SumOf(access.bytes_on_host, access.range.bytes);
       memory.lenders = memory.held;
@@ -190,7 +193,7 @@ void Ledger::Book::On(const CallRecord& call) {
 
 void Ledger::Book::On(const WaitRecord& wait) {
   const std::lock_guard lock(mutex_);
-  const Memory& memory = MemoryOf(*wait.memory);
+  Memory& memory = MemoryOf(*wait.memory);
   LedgerEntry& entry = EntryOf({.kind = LedgerKind::kWait,
                                 .label = memory.label,
                                 .written = wait.written,
@@ -198,9 +201,11 @@ void Ledger::Book::On(const WaitRecord& wait) {
                                 .access = wait.access});
   ++entry.count;
   entry.took_ns += wait.waited_ns;
-  const bool known = wait.access == Access::kRead && wait.written && memory.written &&
-                     detail::Same(wait.written->site, memory.written->site) && memory.fetched &&
-                     detail::Same(*memory.fetched, wait.site);
+  const auto fetched = std::exchange(memory.fetched, std::nullopt);
+  const bool copies = wait.side == Side::kCpu && fetched && detail::Same(fetched->site, wait.site) &&
+                      detail::Within(fetched->range, wait.range);
+  const bool known = copies && wait.access == Access::kRead && wait.written && memory.written &&
+                     detail::Same(wait.written->site, memory.written->site);
   if (known && Clock::now() - memory.written->at >= 2 * std::chrono::nanoseconds(wait.waited_ns))
     ++entry.in_time;
 }

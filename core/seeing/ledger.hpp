@@ -60,12 +60,17 @@ class Ledger::Book : public Observer {
     Site site;
     Clock::time_point at;
   };
+  /// A copy to the host, for an access there.
+  struct Fetch {
+    Site site;
+    ByteRange range;
+  };
   /// Of a live memory.
   struct Memory {
     std::size_t label = 0;
-    std::string text;               ///< of the label, as it was last
-    std::optional<Work> written{};  ///< by a device, when it was told last
-    std::optional<Site> fetched{};  ///< to the host: who had bytes copied there last
+    std::string text;                ///< of the label, as it was last
+    std::optional<Work> written{};   ///< by a device, when it was told last
+    std::optional<Fetch> fetched{};  ///< the last one, unless the host has waited since
     /// Of the last copy that a write was seen of.
     std::optional<Trip> trip{};
     detail::HeldBytes held{};  ///< where the ledger verifies
@@ -80,6 +85,7 @@ class Ledger::Book : public Observer {
   Key KeyOf(const CopyRecord& copy, std::size_t label);
   LedgerEntry& EntryOf(const Key& key);
   Memory& MemoryOf(const SyncedMemory& memory);
+  std::size_t NumberOf(const std::string& label);
 
   static constexpr std::size_t kMost = 4096;
   static constexpr std::size_t kNoLabel = ~std::size_t{0};  ///< of memories that came when there were kMost

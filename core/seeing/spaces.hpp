@@ -21,7 +21,7 @@ class Spaces {
   std::size_t NumberOf(const Device* device) {
     if (device == nullptr) return kHost;
     const DeviceProperties& own = device->properties();
-    const auto known = std::find_if(spaces_.begin() + 1, spaces_.end(), [&](const Space& space) {
+    const auto known = std::find_if(spaces_.begin(), spaces_.end(), [&](const Space& space) {
       return space.index == own.index && space.backend == own.backend;
     });
     const auto number = static_cast<std::size_t>(known - spaces_.begin());

@@ -36,7 +36,10 @@ Trace::Events::~Events() { End(); }
 void Trace::Events::End() noexcept try {
   if (!file_.ours() || ended_.exchange(true)) return;
   { const std::lock_guard rest(mutex_); }
-  for (std::size_t space = 0; space < live_.size(); ++space) WriteMeasured(space, Which::kAllByWaiting);
+  // Where streams share a queue of the hardware, an anchor is reached only after their work.
+  for (const auto& [key, track] : tracks_)
+    if (!track.measured.empty()) track.measured.back().work.Wait();
+  for (std::size_t space = 0; space < live_.size(); ++space) WriteMeasured(space);
   const Nanoseconds end = Now();
   for (auto& [key, track] : tracks_) Close(track, end);
   file_.End();
@@ -130,7 +133,10 @@ void Trace::Events::Add(Lane lane, Nanoseconds begin, Nanoseconds end, std::stri
 }
 
 void Trace::Events::Close(Track& track, Nanoseconds at) {
-  if (track.open) Add(track.lane, track.open->begin, at, track.open->text);
+  if (track.open) {
+    Add(track.lane, track.open->begin, at, track.open->text);
+    track.begun = std::max(track.begun, at);
+  }
   track.open.reset();
   track.operands.clear();
 }
@@ -138,8 +144,8 @@ void Trace::Events::Close(Track& track, Nanoseconds at) {
 /// Where kernels run as they are called, work is over when it is told.
 Trace::Events::Track& Trace::Events::Queue(const Stream& on, Slice slice) {
   Track& track = TrackOf(on);
-  // Of two threads, the one that asked first may queue last.
-  slice.begin = track.begun = std::max(slice.begin, track.begun);
+  if (slice.begin < track.begun) slice.begin = Now();  // another thread's was queued since it was asked for
+  track.begun = slice.begin;
   Close(track, slice.begin);
   track.open = std::move(slice);
   if (on.device().properties().kernels_at_once && !track.open->access) Close(track, Now());
@@ -154,17 +160,16 @@ std::optional<Trace::Events::Nanoseconds> Trace::Events::BeginOf(const Track& tr
   return same ? std::optional(track.open->begin) : std::nullopt;
 }
 
-/// In the place of those that are over when it is: they come before it on the stream.
-void Trace::Events::Note(const SyncedMemory& memory, const Work& work) {
+/// The track's last slice, in the place of those that are over when it is: they come before it on the stream.
+void Trace::Events::Note(const SyncedMemory& memory, Track& track, ByteRange range, bool writes) {
   constexpr std::size_t kMostWorks = 32;
   auto& works = memories_[&memory].works;
   std::erase_if(works, [&](const Work& old) {
-    return old.track == work.track && old.range.first >= work.range.first &&
-           old.range.first + old.range.bytes <= work.range.first + work.range.bytes &&
-           (work.writes || !old.writes);
+    return old.track == &track && old.range.first >= range.first &&
+           old.range.first + old.range.bytes <= range.first + range.bytes && (writes || !old.writes);
   });
   if (works.size() == kMostWorks) works.erase(works.begin());
-  works.push_back(work);
+  works.push_back({&track, track.begun, range, writes});
 }
 
 void Trace::Events::Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until) {
@@ -189,8 +194,7 @@ void Trace::Events::On(const CopyRecord& copy) {
   std::string text = detail::TextOf(copy);
   EndMeasuring(copies_begun_, *copy.on, text);
   Track& track = Queue(*copy.on, {begin, {}, std::move(text)});
-  if (copy.from == nullptr || copy.to == nullptr)
-    Note(*copy.memory, {&track, track.begun, copy.range, copy.to == nullptr});
+  if (copy.from == nullptr || copy.to == nullptr) Note(*copy.memory, track, copy.range, copy.to == nullptr);
 }
 
 void Trace::Events::On(const AccessRecord& access) {
@@ -212,7 +216,7 @@ void Trace::Events::On(const AccessRecord& access) {
   Queue(*access.on, {begin, access.site, detail::TextOf(access, operands)});
   track.operands = std::move(operands);
   if (access.on->device().properties().unified)
-    Note(*access.memory, {&track, track.begun, access.range, access.access != Access::kRead});
+    Note(*access.memory, track, access.range, access.access != Access::kRead);
 }
 
 void Trace::Events::On(const CallRecord& call) {
@@ -230,12 +234,12 @@ void Trace::Events::On(const CallRecord& call) {
     Queue(*call.on, {queued, {}, detail::TextOf(call, work)});
     if (call.on->device().properties().unified)
       for (const auto& [memory, range, access] : call.operands)
-        Note(*memory, {&track, track.begun, range, access != Access::kRead});
+        Note(*memory, track, range, access != Access::kRead);
   }
 }
 
-/// For the host a read waits for writes, and a write for all. A stream waits for who reads bytes of the
-/// caller's. They are over now.
+/// For the host a read waits for writes, and a write for all. A stream's access waits for copies that
+/// read the caller's bytes. They are over now.
 void Trace::Events::On(const WaitRecord& wait) {
   const Turn turn(*this);
   if (!turn) return;
@@ -253,7 +257,7 @@ void Trace::Events::On(const WaitRecord& wait) {
   for (auto work = rest; work != works.end(); ++work)
     Flow(work->track->lane, work->begin, here, std::max(begin, work->begin));
   works.erase(rest, works.end());
-  for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space, Which::kOver);
+  for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
 }
 
 void Trace::Events::On(const LifeRecord& life) {

@@ -76,7 +76,7 @@ class Trace::Events : public Observer {
     std::string name;
     std::optional<Slice> open;
     std::string operands;        ///< of the accesses that the open slice stands for
-    Nanoseconds begun = 0;       ///< when the last slice was
+    Nanoseconds begun = 0;       ///< the last slice, or ended: no other begins before
     Nanoseconds device_end = 0;  ///< of the last slice by the device's clock
   };
   struct Block {
@@ -109,15 +109,14 @@ class Trace::Events : public Observer {
   Track& Queue(const Stream& on, Slice slice);
   void Close(Track& track, Nanoseconds at);
   static std::optional<Nanoseconds> BeginOf(const Track& track, const Site& site);
-  void Note(const SyncedMemory& memory, const Work& work);
+  void Note(const SyncedMemory& memory, Track& track, ByteRange range, bool writes);
   void Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until);
   void Count(std::size_t space, const LifeRecord& life, const std::string& label);
 
   // Device times.
   void BeginMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on);
   void EndMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on, std::string text);
-  enum class Which { kOver, kAllByWaiting };
-  void WriteMeasured(std::size_t space, Which which);
+  void WriteMeasured(std::size_t space);
   void ForgetMeasured(std::size_t space);
   Lane DeviceLaneOf(Track& track);
 

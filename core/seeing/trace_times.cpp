@@ -33,27 +33,25 @@ void Trace::Events::EndMeasuring(std::map<std::thread::id, Event>& begun, const 
   if (begin.empty()) return;
   const auto end = detail::MeasuringPoint(on);
   if (!end) return;
+  detail::MeasuredWork work{begin.mapped(), *end};
+  if (work.may_end()) return;  // nobody would say when
   constexpr std::size_t kLook = 64;
   Track& track = TrackOf(on);
   text.insert(std::string_view(R"("cat":")").size(), "device ");  // of its category
-  track.measured.push_back({{begin.mapped(), *end}, std::move(text)});
-  if (track.measured.size() % kLook == 0) WriteMeasured(track.lane.space, Which::kOver);
+  track.measured.push_back({std::move(work), std::move(text)});
+  if (track.measured.size() % kLook == 0) WriteMeasured(track.lane.space);
   if (track.measured.size() > kMostMeasured) track.measured.pop_front();
 }
 
-/// All of a device at once, since an anchor costs a wait. Where streams share a queue of the hardware, an
-/// anchor comes after their work.
-void Trace::Events::WriteMeasured(std::size_t space, Which which) {
+/// What is over. All of a device at once, since an anchor costs a wait.
+void Trace::Events::WriteMeasured(std::size_t space) {
   std::optional<detail::ClockAnchor> anchor;
-  if (which == Which::kAllByWaiting)
-    for (const auto& [key, track] : tracks_)
-      if (track.lane.space == space && !track.measured.empty()) track.measured.back().work.Wait();
   for (auto& [key, track] : tracks_) {
     if (track.lane.space != space) continue;
     for (; !track.measured.empty(); track.measured.pop_front()) {
       const auto& [work, text] = track.measured.front();
       if (work.gone()) continue;
-      if (which == Which::kOver && !work.over()) break;
+      if (!work.over()) break;
       if (!anchor || !anchor->IsOf(work.end.device()))  // two devices may have one name
         anchor = detail::ClockAnchor::Now(work.end.device());
       if (!anchor) return;  // later, then
@@ -72,14 +70,12 @@ void Trace::Events::WriteMeasured(std::size_t space, Which which) {
 /// may wait for kernels while a memory is locked.
 void Trace::Events::ForgetMeasured(std::size_t space) {
   const auto ends = [](const Measured& one) { return one.work.may_end(); };
-  // A stream's work is all of one device; where streams share a track, devices of one name may, too.
   const auto any = [&](const auto& entry) {
     const Track& track = entry.second;
-    return track.lane.space == space && !track.measured.empty() &&
-           (ends(track.measured.front()) || ends(track.measured.back()));
+    return track.lane.space == space && std::any_of(track.measured.begin(), track.measured.end(), ends);
   };
   if (std::none_of(tracks_.begin(), tracks_.end(), any)) return;
-  WriteMeasured(space, Which::kOver);
+  WriteMeasured(space);
   for (auto& [key, track] : tracks_)
     if (track.lane.space == space) std::erase_if(track.measured, ends);
 }

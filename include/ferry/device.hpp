@@ -88,7 +88,7 @@ class Device {
   Device& operator=(const Device&) = delete;
   virtual ~Device();
 
-  /// Unique among the devices that live, and those that ended before what refers to them. From 1 to 32,767.
+  /// Unique among the devices that live and those that something has outlived. From 1 to 32,767.
   std::uint16_t serial() const noexcept { return serial_; }
 
   /// What the core decides by. They never change.

@@ -35,7 +35,7 @@ struct LedgerEntry {
   std::uint64_t unread = 0;  ///< of the copies by a Prefetch, those that nobody used while they were current
   /// Of the waits for a copy to the host, those that a Prefetch right after the write would have made
   /// needless, as far as the host can tell: the write was queued twice as long before as the wait took.
-  /// Unless the device was still at it, and unless the bytes were written in place by a pointer since.
+  /// Wrong where the device was not done by then, or a pointer has written the bytes since.
   std::uint64_t in_time = 0;
   /// What the host spent on all together, in nanoseconds: on waits, for evictions the wait for who used
   /// the block; else on the calls that allocate, copy and zero, or that queue it.

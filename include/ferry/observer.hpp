@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "ferry/byte_range.hpp"
 #include "ferry/coherence.hpp"
@@ -39,7 +40,7 @@ struct AccessRecord {
   const SyncedMemory* memory;    ///< for its label and its address; it must not be accessed
   ByteRange range;               ///< of the memory
   const Stream* on;              ///< the stream of the access; null for the host
-  Side side;                     ///< where the bytes are wanted, even if `on` is a stream
+  Side side;                     ///< where the bytes are wanted; may be the host although `on` is a stream
   Access access;                 ///< what its caller said
   Purpose purpose;               ///< which of the three it is
   Site site;                     ///< of the call
@@ -74,6 +75,7 @@ struct CopyRecord {
 /// one of them where they were copied to.
 struct UnreadRecord {
   const CopyRecord* copy;  ///< the copy in vain; its stream and its source may be gone, and are null
+  std::string_view label;  ///< of the memory when it was copied
 };
 
 /// The host waited for work on devices.

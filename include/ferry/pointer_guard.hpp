@@ -20,9 +20,10 @@ enum class PointerGuard : std::uint8_t { kOff, kOn };
 /// of the program's own handler if there is one. Bytes that were given back stay out of reach, as long as
 /// their addresses are not needed again.
 ///
-/// On the simulated GPU, the device's bytes are guarded, too: a kernel may touch what the memory allowed when
-/// the kernel was queued. Bytes that are stale there, or not in use, are out of its reach, and those that
-/// somebody else has, too, may only be read. Host code that touches device memory is told the memory's name.
+/// On a simulated GPU with page_protection, the device's bytes are guarded, too: a kernel may touch what the
+/// memory allowed when the kernel was queued. Bytes that are stale there, or not in use, are out of its
+/// reach, and those that somebody else has, too, may only be read. Host code that touches device memory is
+/// told the memory's name.
 ///
 /// Guarded memory is pageable, so that its copies take longer, and starts at a page. Not guarded are the
 /// memories of unified devices, bytes that the program gives (said once in the log), blocks of

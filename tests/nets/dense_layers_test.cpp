@@ -117,7 +117,8 @@ TEST_CASE("An index without a row is an error on the host, and its row not-a-num
 TEST_CASE("Layers that in Caffe do not look whether a gradient is asked for compute it") {
   const World world("host cpu");
   for (const std::string& text :
-       {LayerText("BatchNorm"), LayerText("MVN"), LayerText("Softmax"), LayerText("LRN"),
+       {LayerText("BatchNorm"), LayerText("BatchNorm", "batch_norm_param { use_global_stats: true }"),
+        LayerText("MVN"), LayerText("Softmax"), LayerText("LRN"),
         LayerText("Im2col", "convolution_param { kernel_size: 2 }")}) {
     INFO(text);
     Run run(world, text, {Reals({2, 4, 3, 3}, 5)});

@@ -88,6 +88,7 @@ TEST_CASE(
   CHECK(run.Labels()[0] == 0);
   run.memory().Reset(items.data.data(), items.labels.data(), 6);
   run.layer().set_random_key({1, 1, 0});
+  run.memory().set_batch_size(2);
   CHECK(run.Labels()[0] == 0);
   CHECK(run.Labels()[0] == 2);
 }
@@ -110,6 +111,11 @@ TEST_CASE("AddDatumVector transforms, and waits until what was added is consumed
       CHECK(values[13] == static_cast<float>(2 * pass + 1));
     }
     memory.AddDatumVector(datums);
+    CHECK(run.Pass()[13] == 1);
+    CHECK(run.Pass()[13] == 3);
+    memory.AddDatumVector(datums);
+    run.layer().set_random_key({1, 1, 0});  // as of a solver that begins
+    CheckFails([&] { memory.AddDatumVector(datums); }, {"4 of the items"});
     CHECK(run.Pass()[13] == 1);
   }
 }

@@ -63,6 +63,13 @@ TEST_CASE("A layer of an unknown type is refused by its name") {
              ContainsSubstring("layer 'x'") && ContainsSubstring("'Convolutoin'"));
 }
 
+TEST_CASE("A creator that makes nothing is named") {
+  LayerRegistry<double>::AddCreator("Nothing",
+                                    [](const LayerParameter&) { return std::shared_ptr<Layer<double>>(); });
+  CHECK_THAT(BuildError(Input("a", "1") + LayerText("Nothing", "x", "a", "y")),
+             ContainsSubstring("layer 'x' (Nothing)") && ContainsSubstring("made none"));
+}
+
 TEST_CASE("A bottom that nobody makes is refused with its layer and index") {
   CHECK_THAT(
       BuildError(Input("data", "2 3") +

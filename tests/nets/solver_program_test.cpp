@@ -42,6 +42,22 @@ TEST_CASE("A solver logs Caffe's lines") {
   CHECK(log.lines().back() == "Optimization Done.");
 }
 
+TEST_CASE("A test of no passes has no result") {
+  for (const int passes : {0, -3}) {
+    const World world("host cpu");
+    SolverParameter param = SmallSolver("max_iter: 1 test_compute_loss: true");
+    param.add_test_iter(passes);
+    param.set_test_interval(1);
+    LogLines log(LogLevel::kInfo);
+    const auto solver = FedSolver<float>(param, world.place());
+    const auto runs = PassesOf(*solver->test_nets()[0]);
+    solver->Solve();
+    CHECK(runs->empty());
+    CHECK(CountOf(log, "Test loss") == 0);
+    CHECK(CountOf(log, "nan") == 0);
+  }
+}
+
 TEST_CASE("A program may ask a solver to stop, or for a snapshot") {
   const World world("host cpu");
   const Folder folder;

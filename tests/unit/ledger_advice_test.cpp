@@ -76,7 +76,9 @@ TEST_CASE("A copy to who has never had the bytes, or has given them back, is non
              ContainsSubstring("copied once, 80 B") && ContainsSubstring("would save all of them"));
 }
 
-TEST_CASE("A device that lost the bytes in a Resize is none that a read would save a copy to") {
+TEST_CASE(
+    "A device that lost the bytes in a Resize, or gave given ones back, is none that a read would save a "
+    "copy to") {
   LedgerFixture f;
   const Ledger ledger(Ledger::Detail::kVerify);
   SyncedMemory memory(40, *f.device, "x");
@@ -84,7 +86,19 @@ TEST_CASE("A device that lost the bytes in a Resize is none that a read would sa
   memory.Resize(0), memory.Resize(40);
   memory.mutable_cpu_data();
   memory.gpu_data();
+  memory.mutable_gpu_data();
+  memory.Resize(20), memory.Resize(40);
+  memory.mutable_cpu_data();
+  memory.gpu_data();
+  SyncedMemory given(40, *f.device, "y");
+  void* const bytes = f.device->Allocate(MemoryKind::kDevice, 40, f.device->properties().main_stream);
+  given.set_gpu_data(bytes, Stream::Main(*f.device));
+  given.cpu_data();
+  given.Release(Side::kGpu);
+  given.mutable_cpu_data();
+  given.gpu_data();
   for (const LedgerEntry& entry : ledger.Entries()) CHECK(entry.unwritten == 0);
+  f.device->Deallocate(MemoryKind::kDevice, bytes, 40, f.device->properties().main_stream);
 }
 
 TEST_CASE("A wait that a Prefetch would have spared is told, unless a later call wrote the bytes in place") {
@@ -121,6 +135,38 @@ TEST_CASE("A wait is not said to want a Prefetch that was made, or where nothing
     waits += entry.kind == LedgerKind::kWait ? entry.count : 0;
   CHECK(waits == 1);
   CHECK_THAT(Joined(ledger.Advice()), !ContainsSubstring("would have been in time"));
+}
+
+TEST_CASE("A Prefetch is wanted of the parts that had none, and by the host alone") {
+  sim::Reset({.order = sim::Order::kLate, .devices = 2, .peers = false});
+  const auto device = MakeDevice("sim:0"), other = MakeDevice("sim:1");
+  const Stream on = Stream::Main(*device);
+  const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  const auto in_time = [](const Ledger& ledger) {
+    std::uint64_t count = 0;
+    for (const LedgerEntry& entry : ledger.Entries()) count += entry.in_time;
+    return count;
+  };
+  const Ledger line;
+  SyncedMemory one(64, *device);
+  one.mutable_gpu_data(on);
+  one.Prefetch(Side::kCpu, on), pause(), one.cpu_data();
+  CHECK(in_time(line) == 0);
+  const Ledger parts;
+  SyncedMemory two(64, *device);
+  two.mutable_gpu_data(on);
+  two.Prefetch(Side::kCpu, on, {32, 32});
+  pause();
+  for (const std::size_t first : {0U, 32U}) two.cpu_data({first, 32});
+  CHECK(in_time(parts) == 1);
+  std::vector<char> given(64);
+  SyncedMemory three(64, *device);
+  three.set_cpu_data(given.data());
+  const Ledger of_device;
+  three.mutable_gpu_data(on);
+  pause();
+  three.gpu_data(Stream::Main(*other));
+  CHECK(in_time(of_device) == 0);
 }
 
 TEST_CASE("Two sites that write in turn at two places are told so") {

@@ -20,6 +20,12 @@ inline void Look(const Blob<float>& blob) { blob.cpu_data(); }
 inline void Grow(Blob<float>& blob) { blob.mutable_cpu_data()[0] += 1; }
 inline void GrowThere(Blob<float>& blob) { Scale(Place(blob.device()), 2.0F, blob); }
 
+/// The first of that kind, or null.
+inline const LedgerEntry* Find(const std::vector<LedgerEntry>& entries, LedgerKind kind) {
+  for (const LedgerEntry& entry : entries)
+    if (entry.kind == kind) return &entry;
+  return nullptr;
+}
 inline std::string Joined(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + '\n';

@@ -144,6 +144,21 @@ TEST_CASE("A write of a part is the one that its bytes are copied for") {
   CHECK(f.notes->copies[1].range.bytes == 16);
 }
 
+TEST_CASE("A copy between devices is not pageable, whoever gave the host's bytes") {
+  sim::Reset({.devices = 2});
+  const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+  std::vector<float> given(16, 1.0F);
+  SyncedMemory memory(64, *first);
+  memory.set_cpu_data(given.data());
+  memory.mutable_gpu_data();
+  const auto notes = std::make_shared<Notes>();
+  const Watch watch(notes);
+  memory.gpu_data(Stream::Main(*second));
+  REQUIRE(notes->copies.size() == 1);
+  CHECK(notes->copies[0].from == first.get());
+  CHECK_FALSE(notes->copies[0].pageable);
+}
+
 TEST_CASE("Bytes that were given are pageable, and the call that gave them has written them") {
   ObserverFixture f;
   const Watch watch(f.notes);

@@ -6,6 +6,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tools/report/json.hpp"
 #include "tools/report/page.hpp"
@@ -158,6 +159,22 @@ TEST_CASE("A report of a long trace leaves out the shortest slices, and says how
   double longest = 0;
   for (const Slice& slice : trace.slices) longest = std::max(longest, slice.length);
   CHECK_THAT(longest, WithinAbs(9, 0));
+}
+
+TEST_CASE("A slice of a page finds its texts by their numbers there") {
+  std::istringstream in('[' + DataOf(Parse(kSmall), "t") + ']');
+  const Json data = ArrayReader(in).Next().value();
+  const auto& texts = data.Find("texts")->items;
+  std::vector<std::string> names, details;
+  for (const Json& slice : data.Find("slices")->items) {
+    names.push_back(texts.at(static_cast<std::size_t>(slice.items.at(4).number)).text);
+    details.push_back(texts.at(static_cast<std::size_t>(slice.items.at(5).number)).text);
+  }
+  CHECK(names ==
+        std::vector<std::string>{"evict a", "copy a", "G (g.cpp:2)", "H (h.cpp:3)", "copy \u00e9\U0001F600"});
+  REQUIRE(details.size() == 5);
+  CHECK_THAT(details[1], ContainsSubstring("stale_by\tF (f.cpp:1)"));
+  CHECK_THAT(details[2], ContainsSubstring("operands\tread \"a\""));
 }
 
 TEST_CASE("A page has the texts of its slices alone, and the sums of all copies") {

@@ -114,6 +114,16 @@ TEST_CASE("without page protection all memory is within reach, and canaries are 
   CHECK(SignalOf([&] { Touch(block); }) == SIGSEGV);
 }
 
+TEST_CASE("without page protection a kernel leaves all pages as they were, and so does one that only reads") {
+  SimWorld world({.page_protection = false});
+  std::byte* const block = world.NewDevice(world.main);
+  const std::byte* const other = world.NewDevice(world.main);
+  sim::Launch(world.main, {static_cast<const std::byte*>(block), other}, [=] { Touch(block), Touch(other); });
+  sim::Drain();
+  CHECK(sim::Inspect().kernel_errors.empty());
+  CHECK(SignalOf([&] { block[0] = std::byte{1}; }) == 0);
+}
+
 TEST_CASE("guards that were given back serve the next blocks") {
   SimWorld world;
   std::vector<std::byte*> blocks;

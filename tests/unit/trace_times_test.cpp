@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ferry/detail/kernel_place.hpp"
+#include "ferry/forwarding_device.hpp"
 #include "tests/unit/trace_fixture.hpp"
 #include "tools/report/trace.hpp"
 
@@ -127,6 +128,7 @@ TEST_CASE("A copy that failed keeps nothing of its device") {
 
 TEST_CASE("A call's slice is as long as the device was at work, and ends when that was over") {
   LateTrace f;
+  const Array<float> memory(1, *f.device);
   const Stream stream(*f.device);
   const Place place(stream);
   std::array<void*, 1> none{};
@@ -154,6 +156,39 @@ TEST_CASE("The end of one memory takes nothing from its device's others, older t
   { const SyncedMemory other(4, *f.device); }
   static_cast<void>(Place::Cpu(*f.device).Read(x));
   CHECK(Only(f.Events(), "X", "device kernel").size() == 1);
+}
+
+/// As where streams share a queue of the hardware: nothing is reached before the host has waited for it.
+struct OneQueue : FullForwardingDevice {
+  OneQueue() : FullForwardingDevice(MakeDevice("sim:0")) {}
+  bool Reached(EventHandle event) noexcept override { return waited && next().Reached(event); }
+  void HostWait(EventHandle event) override {
+    waited = true;
+    next().HostWait(event);
+  }
+  bool waited = false;
+};
+
+TEST_CASE("The end of a trace waits for the work that it has no times of yet") {
+  LateTrace f;
+  OneQueue device;
+  Array<float> x(100, device);
+  Set(Place(device), 1.0F, x);
+  CHECK(Only(f.Events(), "X", "device kernel").size() == 1);
+}
+
+TEST_CASE("A device without memories may end before the trace, and has no times") {
+  LateTrace f;
+  std::vector<std::string> lines;
+  SetLogSink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  {
+    const auto device = MakeDevice("sim:1");
+    std::array<void*, 1> none{};
+    const detail::KernelCall call(Place(*device), {}, none);
+  }
+  CHECK(Only(f.Events(), "X", "device kernel").empty());
+  SetLogSink({});
+  CHECK(lines.empty());  // of an event that outlives its device
 }
 
 TEST_CASE("A device may end before the trace, with work that nobody waited for") {

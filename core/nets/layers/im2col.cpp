@@ -16,7 +16,7 @@ namespace {
 /// axis: 1 }, as Convolution has them.
 /// Bottoms: 1, with one spatial axis or more after `axis`.
 /// Tops: 1, with channels times the window's elements, and a spatial size as that of Convolution.
-/// Gradient: as in Caffe, the bottom gets it although propagate_down is false.
+/// Gradient: as in Caffe, it is computed even if propagate_down is false.
 template <class T>
 class Im2colLayer final : public Layer<T> {
  public:

@@ -21,7 +21,7 @@ namespace {
 /// ACROSS_CHANNELS; k: 1, for ACROSS_CHANNELS alone }. engine makes no difference.
 /// Bottoms: 1, images x channels x height x width.
 /// Tops: 1, of that shape; may be the bottom where no gradient is asked for.
-/// Gradient: as in Caffe, across channels the bottom gets it although propagate_down is false.
+/// Gradient: as in Caffe, it is computed even if propagate_down is false, across channels.
 /// Caffe: in place, the top is (k + alpha / local_size * s)^(-2 beta) for ACROSS_CHANNELS, as x is gone, and
 /// the gradient is of something else; here the top is what it is apart, and a gradient is refused.
 template <class T>

@@ -44,8 +44,8 @@ void MemoryDataLayer<T>::LayerSetUp(const Blobs& /*bottom*/, const Blobs& top) {
 
 template <class T>
 std::int64_t MemoryDataLayer<T>::PositionOf(std::uint64_t iteration) const {
-  const auto passes =
-      static_cast<std::int64_t>(iteration - start_iteration_);  // less than 0 for an earlier one
+  const std::uint64_t start = fresh_ ? std::min(start_iteration_, iteration) : start_iteration_;
+  const auto passes = static_cast<std::int64_t>(iteration - start);  // less than 0 for an earlier one
   const std::int64_t position = (start_ + passes % n_ * (batch_size_ % n_)) % n_;
   return position < 0 ? position + n_ : position;
 }
@@ -56,7 +56,7 @@ void MemoryDataLayer<T>::StartAt(std::int64_t position) {
   start_iteration_ = this->random_key().iteration;
 }
 
-/// The first pass has the first items, though a solver may count its iteration lower than a pass before was.
+/// The first pass has the first items, even if the solver's iteration is lower than an earlier pass's.
 template <class T>
 void MemoryDataLayer<T>::StartAtNextPass() {
   StartAt(0);
@@ -138,8 +138,8 @@ template <class T>
 void MemoryDataLayer<T>::ForwardAt(const Place& /*place*/, const Blobs& /*bottom*/, const Blobs& top) {
   if (data_ == nullptr) this->Fail("it has no data yet; call Reset or AddDatumVector of its MemoryDataLayer");
   const std::uint64_t iteration = this->random_key().iteration;
-  if (std::exchange(fresh_, false)) start_iteration_ = std::min(start_iteration_, iteration);
   const std::int64_t position = PositionOf(iteration);
+  if (std::exchange(fresh_, false)) start_iteration_ = std::min(start_iteration_, iteration);
   if (position + batch_size_ > n_)
     this->Fail("a batch of " + std::to_string(batch_size_) + " from item " + std::to_string(position) +
                " on goes beyond the " + std::to_string(n_) + " items; call Reset after set_batch_size");

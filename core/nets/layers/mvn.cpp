@@ -15,8 +15,8 @@ namespace {
 /// eps: 1e-9 }.
 /// Bottoms: 1, of up to 4 axes; axis 0 is the image, axis 1 the channel.
 /// Tops: 1, of that shape with dims of 1 behind, 4 axes in all; may be the bottom, if it has 4.
-/// Gradient: takes eps for 0, and so is not exact where eps is large. As in Caffe, the bottom gets it
-/// although propagate_down is false.
+/// Gradient: takes eps for 0, and so is not exact where eps is large. As in Caffe, it is computed
+/// even if propagate_down is false.
 /// Caffe: in place with normalize_variance, its gradient is another, in which the top's is lost.
 template <class T>
 class MVNLayer : public Layer<T> {

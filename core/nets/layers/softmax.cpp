@@ -12,7 +12,7 @@ namespace {
 /// Parameters: softmax_param { axis: 1 }.
 /// Bottoms: 1, with that axis.
 /// Tops: 1, of that shape; may be the bottom.
-/// Gradient: (dy - (the sum of dy y along the axis)) y. As in Caffe, the bottom gets it although
+/// Gradient: (dy - (the sum of dy y along the axis)) y. As in Caffe, it is computed even if
 /// propagate_down is false.
 template <class T>
 class SoftmaxLayer : public Layer<T> {

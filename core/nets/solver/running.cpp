@@ -31,7 +31,7 @@ void Solver<T>::Solve(const char* resume_file) {
   }
   if (Displays()) {
     T loss = 0;
-    net_->set_iteration(static_cast<std::uint64_t>(iter_) * static_cast<std::uint64_t>(param_.iter_size()));
+    SetPass(0);
     net_->Forward(&loss);
     UpdateSmoothedLoss(loss, start_iter, param_.average_loss());
     detail::LogInfo("Iteration ", iter_, ", loss = ", smoothed_loss_);
@@ -78,13 +78,19 @@ void Solver<T>::Step(int iters) {
   }
 }
 
+template <class T>
+void Solver<T>::SetPass(std::uint64_t pass) {
+  net_->set_iteration(static_cast<std::uint64_t>(iter_) * static_cast<std::uint64_t>(param_.iter_size()) +
+                      pass);
+}
+
 /// The passes of an iteration, whose gradients add up. Returns the mean loss.
 template <class T>
 T Solver<T>::Passes() {
   T loss = 0;
   const auto passes = static_cast<std::uint64_t>(param_.iter_size());
   for (std::uint64_t pass = 0; pass < passes; ++pass) {
-    net_->set_iteration(static_cast<std::uint64_t>(iter_) * passes + pass);
+    SetPass(pass);
     loss += net_->ForwardBackward();
   }
   return loss / static_cast<T>(passes);
@@ -134,6 +140,8 @@ template void Solver<float>::Step(int);
 template void Solver<double>::Step(int);
 template void Solver<float>::PrefetchState();
 template void Solver<double>::PrefetchState();
+template void Solver<float>::SetPass(std::uint64_t);
+template void Solver<double>::SetPass(std::uint64_t);
 template float Solver<float>::Passes();
 template double Solver<double>::Passes();
 template double Solver<float>::Display();

@@ -81,6 +81,7 @@ void Solver<T>::Restore(const std::filesystem::path& state_file) {
   for (std::size_t i = 0; i < history.size(); ++i) *history_[i] = std::move(*history[i]);
   iter_ = state.iter();
   current_step_ = state.current_step();
+  SetPass(0);
   // A seed that the program says stands above that of the snapshot.
   if (state.has_seed() && param_.random_seed() < 0) SetSeed(state.seed());
 }

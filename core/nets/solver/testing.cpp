@@ -17,7 +17,7 @@ void Solver<T>::TestAll() {
 /// Does what is asked for. Returns whether the test goes on.
 template <class T>
 bool Solver<T>::MayGoOn() {
-  constexpr int kKinds = 2;  // who goes on asking is heard at the next pass
+  constexpr int kKinds = 2;  // a further request waits for the next pass
   for (int i = 0; i < kKinds; ++i) {
     const SolverAction::Enum request = GetRequestedAction();
     if (request == SolverAction::NONE) break;
@@ -51,6 +51,7 @@ void Solver<T>::Test(int test_net_id) {
     sums.resize(std::max(sums.size(), values.size()), T(0));
     for (std::size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
   }
+  if (passes == 0) return;
   if (param_.test_compute_loss()) detail::LogInfo("Test loss: ", loss / static_cast<T>(passes));
   for (T& sum : sums) sum /= static_cast<T>(passes);
   detail::LogOutputs("Test", net, sums);

@@ -21,7 +21,7 @@ namespace detail {
 /// While it lives, layers that this thread makes begin at that place, which must live as long.
 class LayersBeginAt {
  public:
-  /// The place of the last one that lives, or else the default one.
+  /// That of the innermost one that lives; where there is none, the default place.
   static Place Now();
 
   explicit LayersBeginAt(const Place& place) noexcept;
