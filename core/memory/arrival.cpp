@@ -153,7 +153,9 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   Buffer &src = BufferOf(source), &dst = BufferOf(to);
   const bool to_host = &dst == &BufferOf(kHost), from_host = &src == &BufferOf(kHost);
   std::optional<CopyRecord> record;
+  std::uint64_t arrivals = 0;
   if (detail::Watched()) {
+    if (arrival.prefetch) arrivals = detail::Arrivals();
     detail::Records::NoteUse(*this, bytes, src);
     record =
         detail::Records::OfCopy(arrival, bytes, from_host ? nullptr : &src, to_host ? nullptr : &dst, on);
@@ -184,7 +186,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });
   arrival.copied += CountOf(bytes);
   if (record && record->purpose == Purpose::kPrefetch && !dst.adopted())
-    detail::Records::NotePrefetch(*record, bytes, dst);
+    detail::Records::NotePrefetch(*record, bytes, dst, arrivals);
   return std::nullopt;
 }
 

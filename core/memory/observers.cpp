@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -21,12 +22,17 @@
 namespace ferry {
 namespace {
 
+struct Attached {
+  std::shared_ptr<Observer> observer;
+  std::uint64_t number;  ///< of those that came before it
+};
+
 /// Held shared while they are told, so that one that was detached is not called any more. Never destroyed: a
 /// global memory may be accessed until the very end.
 struct Observers {
   std::shared_mutex mutex;
-  std::vector<std::shared_ptr<Observer>> list;
-  std::uint64_t departures = 0;
+  std::vector<Attached> list;
+  std::uint64_t arrivals = 0;
 };
 Observers& observers() {
   static auto* const instance = new Observers;
@@ -50,11 +56,10 @@ void Detach(const Observer* observer) noexcept {
   std::shared_ptr<Observer> last;  // ends without the lock
   const std::lock_guard lock(observers().mutex);
   auto& list = observers().list;
-  const auto found =
-      std::find_if(list.begin(), list.end(), [&](const auto& one) { return one.get() == observer; });
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [&](const Attached& one) { return one.observer.get() == observer; });
   if (found == list.end()) return;  // it threw
-  ++observers().departures;
-  last = std::move(*found);
+  last = std::move(found->observer);
   list.erase(found);
   --detail::watchers;
 }
@@ -86,13 +91,14 @@ void Begin() {
   static_cast<void>(begun);
 }
 
+/// Calls those whose number is less than `end`.
 template <class Call>
-void CallAll(Call call) noexcept try {
+void CallAll(Call call, std::uint64_t end = std::numeric_limits<std::uint64_t>::max()) noexcept try {
   Begin();
   const Telling telling;  // before the lock: ends after it
   const std::shared_lock lock(observers().mutex);
-  for (const auto& observer : observers().list) try {
-      call(*observer);
+  for (const auto& [observer, number] : observers().list) try {
+      if (number < end) call(*observer);
     } catch (const std::exception& error) {
       Detach(observer.get());
       Warn(error.what());
@@ -129,7 +135,8 @@ Watch::Watch(std::shared_ptr<Observer> observer) : observer_(std::move(observer)
         "Watch: an observer that is being told of something attaches one, and would wait for itself; attach "
         "it before or after that");
   const std::lock_guard lock(observers().mutex);
-  observers().list.push_back(observer_);
+  observers().list.push_back({observer_, observers().arrivals});
+  ++observers().arrivals;
   ++detail::watchers;
 }
 
@@ -150,16 +157,16 @@ Watch::~Watch() { Detach(observer_.get()); }
 
 namespace detail {
 
-Audience Present() noexcept {
+std::uint64_t Arrivals() noexcept {
   const std::shared_lock lock(observers().mutex);
-  return {observers().list.size(), observers().departures};
+  return observers().arrivals;
 }
 
 void TellBefore(const CopyRecord& copy) {
   Begin();
   const Telling telling;
   const std::shared_lock lock(observers().mutex);
-  for (const auto& observer : observers().list) observer->Before(copy);
+  for (const Attached& one : observers().list) one.observer->Before(copy);
 }
 void TellStart(const CopyRecord& copy) noexcept {
   CallAll([&](Observer& observer) { observer.OnStart(copy); });
@@ -176,11 +183,8 @@ void Tell(const AccessRecord& access) noexcept {
     }
   TellAll(access);
 }
-void Tell(const UnreadRecord& unread, const Audience& noted) noexcept {
-  std::size_t told = 0;
-  CallAll([&](Observer& observer) {
-    if (told++ < noted.count && noted.departures == observers().departures) observer.On(unread);
-  });
+void Tell(const UnreadRecord& unread, std::uint64_t arrivals) noexcept {
+  CallAll([&](Observer& observer) { observer.On(unread); }, arrivals);
 }
 void Tell(const WaitRecord& wait) noexcept { TellAll(wait); }
 void Tell(const LifeRecord& life) noexcept { TellAll(life); }

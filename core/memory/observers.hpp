@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -12,12 +11,8 @@
 /// Each observer is told, and the log at LogLevel::kTrace. Only called where somebody is Watched for.
 namespace ferry::detail {
 
-/// The observers at one moment: how many there are, and how many had left.
-struct Audience {
-  std::size_t count;
-  std::uint64_t departures;
-};
-Audience Present() noexcept;
+/// How many observers have come so far.
+std::uint64_t Arrivals() noexcept;
 
 /// Throws what an observer throws.
 void TellBefore(const CopyRecord& copy);
@@ -25,9 +20,8 @@ void TellStart(const CopyRecord& copy) noexcept;
 void Tell(const CopyRecord& copy) noexcept;
 void TellFailure(const CopyRecord& copy) noexcept;
 void Tell(const AccessRecord& access) noexcept;
-/// To who was there when the copy was noted; to nobody, if one of them has gone: what was noted may lack what
-/// came later.
-void Tell(const UnreadRecord& unread, const Audience& noted) noexcept;
+/// To those of the first `arrivals` observers that are still there: while one is there, no use goes unseen.
+void Tell(const UnreadRecord& unread, std::uint64_t arrivals) noexcept;
 void Tell(const WaitRecord& wait) noexcept;
 void Tell(const LifeRecord& life) noexcept;
 void TellStart(const CallRecord& call) noexcept;

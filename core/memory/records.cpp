@@ -63,12 +63,13 @@ void Records::Tell(const Arrival& arrival) noexcept {
                    .bytes_on_host = arrival.space == kHost && !arrival.prefetch ? arrival.ptr : nullptr});
 }
 
-void Records::NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to) noexcept try {
+void Records::NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to,
+                           std::uint64_t arrivals) noexcept try {
   const SyncedMemory& memory = *copy.memory;
   if (memory.writers_ == nullptr) memory.writers_ = std::make_unique<Writers>();
   auto& prefetched = memory.writers_->prefetched;
   if (prefetched.size() == Writers::kMost) return;
-  prefetched.push_back({copy, &to, bytes, memory.label(), Present()});
+  prefetched.push_back({copy, &to, bytes, memory.label(), arrivals});
   prefetched.back().copy.on = nullptr;
   prefetched.back().copy.source = nullptr;
 } catch (const std::bad_alloc&) {  // nobody will know
@@ -86,7 +87,7 @@ void Records::EndPrefetches(const SyncedMemory& memory, Loses loses) noexcept {
   if (memory.writers_ == nullptr) return;
   std::erase_if(memory.writers_->prefetched, [&](const Prefetched& one) {
     if (!loses(one)) return false;
-    detail::Tell(UnreadRecord{&one.copy, one.label}, one.audience);
+    detail::Tell(UnreadRecord{&one.copy, one.label}, one.arrivals);
     return true;
   });
 }

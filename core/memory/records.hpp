@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 #include "core/memory/arrival.hpp"
@@ -19,8 +20,9 @@ class Records {
   static CopyRecord OfCopy(Arrival& arrival, Bytes bytes, End from, End to, const Stream& on);
   /// The access was made.
   static void Tell(const Arrival& arrival) noexcept;
-  /// The copy was queued on behalf of a Prefetch.
-  static void NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to) noexcept;
+  /// The copy was queued on behalf of a Prefetch, and told to all of the first `arrivals` observers.
+  static void NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to,
+                           std::uint64_t arrivals) noexcept;
   /// The bytes are accessed in a buffer.
   static void NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept;
   /// Bytes are not current any more where nobody has used them. Tells of what was prefetched in vain.

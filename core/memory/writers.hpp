@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/memory/observers.hpp"
 #include "core/memory/runs.hpp"
 #include "ferry/observer.hpp"
 
@@ -19,8 +19,8 @@ struct Prefetched {
   CopyRecord copy;
   const Buffer* to;
   Bytes bytes;
-  std::string label;  ///< of the memory, then
-  Audience audience;  ///< who was told of it
+  std::string label;       ///< of the memory, then
+  std::uint64_t arrivals;  ///< of observers, before it was told
 };
 
 /// The last write to each byte of a memory, as far as it was watched.

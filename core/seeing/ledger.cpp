@@ -154,7 +154,10 @@ void Ledger::Book::On(const CopyRecord& copy) {
 void Ledger::Book::On(const AccessRecord& access) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*access.memory);
-  if (access.zeroed != 0) memory.held.Remove(access.range);  // not all losses are told
+  if (access.zeroed != 0) {  // not all losses are told
+    memory.held.Remove(access.range);
+    memory.lenders.Remove(access.range);
+  }
   if (access.access != Access::kRead) {
     if (access.side == Side::kGpu) memory.written = {access.site, Clock::now()};
     memory.lent = {0, 0};
@@ -216,7 +219,7 @@ void Ledger::Book::On(const LifeRecord& life) {
     if (!life.begins) memories_.erase(life.memory);
     return;
   }
-  if (!life.begins && detail_ == Detail::kVerify) {
+  if (detail_ == Detail::kVerify) {  // a block that begins has nothing yet
     Memory& memory = MemoryOf(*life.memory);
     memory.held.Remove(life.device);
     memory.lenders.Remove(life.device);

@@ -11,8 +11,8 @@
 
 namespace ferry::detail {
 
-/// Numbers of the host and of devices, by what they are called: another device may come to where one has
-/// been.
+/// Numbers of the host and of devices. A device is known by its backend and index: by its address, a later
+/// one could be taken for it.
 class Spaces {
  public:
   static constexpr std::size_t kHost = 0;

@@ -36,9 +36,10 @@ Trace::Events::~Events() { End(); }
 void Trace::Events::End() noexcept try {
   if (!file_.ours() || ended_.exchange(true)) return;
   { const std::lock_guard rest(mutex_); }
-  // Where streams share a queue of the hardware, an anchor is reached only after their work.
+  // Where streams share a queue of the hardware, an anchor is reached only after their work. Of one stream,
+  // the last work waits for all, except on the track that is several streams'.
   for (const auto& [key, track] : tracks_)
-    if (!track.measured.empty()) track.measured.back().work.Wait();
+    for (auto one = track.measured.rbegin(); one != track.measured.rend(); ++one) one->work.Wait();
   for (std::size_t space = 0; space < live_.size(); ++space) WriteMeasured(space);
   const Nanoseconds end = Now();
   for (auto& [key, track] : tracks_) Close(track, end);
@@ -135,20 +136,22 @@ void Trace::Events::Add(Lane lane, Nanoseconds begin, Nanoseconds end, std::stri
 void Trace::Events::Close(Track& track, Nanoseconds at) {
   if (track.open) {
     Add(track.lane, track.open->begin, at, track.open->text);
-    track.begun = std::max(track.begun, at);
+    track.free = std::max(track.free, at);
   }
   track.open.reset();
   track.operands.clear();
 }
 
-/// Where kernels run as they are called, work is over when it is told.
+/// Where kernels run as they are called, work is over when it is told: that of two threads may have run side
+/// by side, and elsewhere is queued in the order in which it is told.
 Trace::Events::Track& Trace::Events::Queue(const Stream& on, Slice slice) {
   Track& track = TrackOf(on);
-  if (slice.begin < track.begun) slice.begin = Now();  // another thread's was queued since it was asked for
-  track.begun = slice.begin;
+  const bool at_once = on.device().properties().kernels_at_once;
+  if (slice.begin < track.free) slice.begin = at_once ? track.free : Now();
+  track.begun = track.free = slice.begin;
   Close(track, slice.begin);
   track.open = std::move(slice);
-  if (on.device().properties().kernels_at_once && !track.open->access) Close(track, Now());
+  if (at_once && !track.open->access) Close(track, Now());
   return track;
 }
 
@@ -160,7 +163,7 @@ std::optional<Trace::Events::Nanoseconds> Trace::Events::BeginOf(const Track& tr
   return same ? std::optional(track.open->begin) : std::nullopt;
 }
 
-/// The track's last slice, in the place of those that are over when it is: they come before it on the stream.
+/// The track's last slice uses these bytes. Earlier ones of the same stream that are over when it is go.
 void Trace::Events::Note(const SyncedMemory& memory, Track& track, ByteRange range, bool writes) {
   constexpr std::size_t kMostWorks = 32;
   auto& works = memories_[&memory].works;

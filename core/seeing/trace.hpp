@@ -76,7 +76,8 @@ class Trace::Events : public Observer {
     std::string name;
     std::optional<Slice> open;
     std::string operands;        ///< of the accesses that the open slice stands for
-    Nanoseconds begun = 0;       ///< the last slice, or ended: no other begins before
+    Nanoseconds begun = 0;       ///< when the last slice began
+    Nanoseconds free = 0;        ///< when the next slice may begin
     Nanoseconds device_end = 0;  ///< of the last slice by the device's clock
   };
   struct Block {

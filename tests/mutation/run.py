@@ -142,4 +142,5 @@ def main():
     sys.exit(survivors != 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -91,6 +91,14 @@ TEST_CASE(
   run.memory().set_batch_size(2);
   CHECK(run.Labels()[0] == 0);
   CHECK(run.Labels()[0] == 2);
+  run.layer().set_random_key({1, 1, 5});
+  run.memory().Reset(items.data.data(), items.labels.data(), 6);
+  run.memory().set_batch_size(8);
+  CheckFails([&] { run.Labels(); }, {"goes beyond the 6 items"});
+  run.layer().set_random_key({1, 1, 7});
+  run.memory().set_batch_size(2);
+  run.layer().set_random_key({1, 1, 0});
+  CHECK(run.Labels()[0] == 0);
 }
 
 TEST_CASE("AddDatumVector transforms, and waits until what was added is consumed") {
@@ -117,6 +125,11 @@ TEST_CASE("AddDatumVector transforms, and waits until what was added is consumed
     run.layer().set_random_key({1, 1, 0});  // as of a solver that begins
     CheckFails([&] { memory.AddDatumVector(datums); }, {"4 of the items"});
     CHECK(run.Pass()[13] == 1);
+    CHECK(run.Pass()[13] == 3);
+    memory.AddDatumVector(datums);
+    run.layer().set_random_key({1, 1, 9});  // as of a solver that is restored
+    CHECK(run.Pass()[13] == 1);
+    CHECK(run.Pass()[13] == 3);
   }
 }
 

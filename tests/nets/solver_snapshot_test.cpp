@@ -289,6 +289,17 @@ TEST_CASE("A solver's own transfers are meant where a program forbids transfers"
   CHECK_THROWS_AS(solver->net()->learnable_params()[0]->cpu_data(), TransferRefused);
 }
 
+TEST_CASE("What is done between Restore and the first pass is of the snapshot's iteration") {
+  const Folder folder;
+  const World world("host cpu");
+  const auto solver = FedSolver<float>(SmallSolver(PrefixIn(folder) + "iter_size: 3"), world.place());
+  solver->Step(2);
+  solver->Snapshot();
+  const auto restored = FedSolver<float>(SmallSolver("iter_size: 3"), world.place());
+  restored->Restore(folder / "s_iter_2.solverstate");
+  for (const auto& layer : restored->net()->layers()) CHECK(layer->random_key().iteration == 6);
+}
+
 TEST_CASE("A solver that begins leaves no file to see whether it may write") {
   const Folder folder;
   const World world("host cpu");

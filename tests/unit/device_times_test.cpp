@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>

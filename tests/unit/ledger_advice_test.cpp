@@ -69,7 +69,9 @@ TEST_CASE("A copy to who has never had the bytes, or has given them back, is non
   ask(fresh), one.Read(fresh);
   one.Read(elsewhere), ask(elsewhere), two.Read(elsewhere);
   one.Read(gone), ask(gone), gone.Release(*first), one.Read(gone);
-  one.Read(part.Slice(0, 50)), ask(part.Slice(40, 20)), one.Read(part.Slice(40, 20));
+  cpu.Overwrite(part);  // else what is asked for is zeroed
+  one.Read(part.Slice(0, 50)), two.Read(part), ask(part.Slice(40, 20));
+  one.Read(part.Slice(40, 20));
   CHECK(Joined(ledger.Advice()).empty());
   one.Read(part), ask(part.Slice(40, 20)), one.Read(part.Slice(40, 20));
   CHECK_THAT(Joined(ledger.Advice()),
@@ -99,6 +101,25 @@ TEST_CASE(
   given.gpu_data();
   for (const LedgerEntry& entry : ledger.Entries()) CHECK(entry.unwritten == 0);
   f.device->Deallocate(MemoryKind::kDevice, bytes, 40, f.device->properties().main_stream);
+}
+
+TEST_CASE(
+    "A device that gave given bytes back while another had them, or lent what a Resize took, has none") {
+  sim::Reset({.seed = 1, .devices = 2, .peers = false});
+  const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+  const Stream main = Stream::Main(*first);
+  void* const bytes = first->Allocate(MemoryKind::kDevice, 40, main.handle());
+  const Ledger ledger(Ledger::Detail::kVerify);
+  SyncedMemory given(40, *first, "given"), taken(40, *first, "taken");
+  given.set_gpu_data(bytes, main);
+  given.gpu_data(Stream::Main(*second)), given.cpu_data();
+  given.Release(*first);
+  given.mutable_cpu_data(), given.gpu_data();
+  taken.gpu_data(), taken.mutable_cpu_data();
+  taken.Resize(0), taken.Resize(40);
+  taken.cpu_data(), taken.gpu_data();
+  for (const LedgerEntry& entry : ledger.Entries()) CHECK(entry.unwritten == 0);
+  first->Deallocate(MemoryKind::kDevice, bytes, 40, main.handle());
 }
 
 TEST_CASE("A wait that a Prefetch would have spared is told, unless a later call wrote the bytes in place") {
@@ -167,6 +188,28 @@ TEST_CASE("A Prefetch is wanted of the parts that had none, and by the host alon
   pause();
   three.gpu_data(Stream::Main(*other));
   CHECK(in_time(of_device) == 0);
+}
+
+TEST_CASE("A wait that fails is for no later one's bytes") {
+  sim::Reset({.order = sim::Order::kLate, .fail_at = 1, .fail_call = "EventSynchronize"});
+  const auto device = MakeDevice("sim:0");
+  const Stream on = Stream::Main(*device);
+  SyncedMemory x(64, *device);
+  x.mutable_gpu_data(on);
+  x.Prefetch(Side::kCpu, on, {32, 32});
+  const Ledger ledger;
+  x.mutable_gpu_data(on);
+  x.Prefetch(Side::kCpu, on, {32, 32});
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto read = [&](std::size_t first) { x.cpu_data({first, 32}); };
+  CHECK_THROWS_AS(read(0), DeviceError);
+  read(32);
+  std::uint64_t waits = 0;
+  for (const LedgerEntry& entry : ledger.Entries()) {
+    waits += entry.kind == LedgerKind::kWait ? entry.count : 0;
+    CHECK(entry.in_time == 0);
+  }
+  CHECK(waits == 1);
 }
 
 TEST_CASE("Two sites that write in turn at two places are told so") {

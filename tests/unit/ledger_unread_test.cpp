@@ -5,7 +5,10 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "ledger_fixture.hpp"
 
@@ -90,13 +93,62 @@ TEST_CASE("A Prefetch is not in vain whose bytes were copied on, or used while n
     x.gpu_data(there);  // from the host
     x.mutable_gpu_data();
     CHECK(unread(ledger) == 0);
-    x.overwrite_cpu_data();
-    x.Prefetch(Side::kGpu, Stream::Main(*first));
   }
-  x.gpu_data();
-  const Ledger later;
-  x.mutable_cpu_data();
-  CHECK(unread(later) == 0);
+}
+
+/// Counts the copies in vain that it is told of.
+struct InVain : Observer {
+  using Observer::On;
+  void On(const UnreadRecord&) override { ++count; }
+  int count = 0;
+};
+
+TEST_CASE("Of a copy in vain those are told who were there from the copy on, whoever else came and went") {
+  LedgerFixture f;
+  SyncedMemory x(40, *f.device, "x");
+  const auto all = std::make_shared<InVain>(), before = std::make_shared<InVain>(),
+             after = std::make_shared<InVain>();
+  std::optional<Watch> goes(before);
+  {
+    const Watch stays(all);
+    x.overwrite_cpu_data();
+    Fetch(x, Side::kGpu);
+    const Watch comes(after);
+    goes.reset();
+    x.overwrite_cpu_data();
+    Fetch(x, Side::kGpu);
+  }
+  x.gpu_data();  // unseen
+  const auto later = std::make_shared<InVain>();
+  const Watch comes(later);
+  x.overwrite_cpu_data();
+  CHECK((all->count == 1 && before->count == 0 && after->count == 0 && later->count == 0));
+}
+
+TEST_CASE("Who comes right after a copy was told is not told that it was in vain") {
+  struct Leaves : Observer {
+    explicit Leaves(std::function<void()> at_end) : then(std::move(at_end)) {}
+    ~Leaves() override { then(); }
+    using Observer::On;
+    void On(const CopyRecord&) override { watch.reset(); }
+    std::optional<Watch> watch;
+    std::function<void()> then;
+  };
+  LedgerFixture f;
+  const auto stays = std::make_shared<InVain>(), comes = std::make_shared<InVain>();
+  const Watch watch(stays);
+  std::optional<Watch> late;
+  {
+    auto leaves = std::make_shared<Leaves>([&] { late.emplace(comes); });
+    Leaves& it = *leaves;
+    it.watch.emplace(std::move(leaves));  // which is alone to have it
+  }
+  SyncedMemory x(40, *f.device, "x");
+  x.overwrite_cpu_data();
+  Fetch(x, Side::kGpu);
+  REQUIRE(late);
+  x.overwrite_cpu_data();
+  CHECK((stays->count == 1 && comes->count == 0));
 }
 
 TEST_CASE("A Prefetch to the program's own bytes is not in vain, since it reads them without an access") {

@@ -114,7 +114,7 @@ TEST_CASE("without page protection all memory is within reach, and canaries are 
   CHECK(SignalOf([&] { Touch(block); }) == SIGSEGV);
 }
 
-TEST_CASE("without page protection a kernel leaves all pages as they were, and so does one that only reads") {
+TEST_CASE("without page protection a kernel leaves all pages as they were, those too that it only reads") {
   SimWorld world({.page_protection = false});
   std::byte* const block = world.NewDevice(world.main);
   const std::byte* const other = world.NewDevice(world.main);

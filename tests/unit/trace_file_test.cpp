@@ -2,6 +2,7 @@
 // The file of a trace, and the lack of one.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
@@ -31,6 +32,27 @@ TEST_CASE("Labels are any bytes, and the trace is JSON all the same") {
   REQUIRE(copies.size() == 1);
   CHECK(ArgsOf(copies[0]).Text("label") ==
         "a \"b\"\\\n</script>\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST_CASE("A forked process leaves the trace to its parent") {
+  TraceFixture f;
+  Blob<float> blob({100}, *f.device);
+  blob.set_name("parent's");
+  WriteIt(blob), ReadItThere(blob);
+  const pid_t child = fork();
+  if (child == 0) {
+    blob.set_name("child's");
+    for (int i = 0; i < 1000; ++i) WriteIt(blob), ReadItThere(blob);
+    f.trace.reset();
+    _exit(0);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  WriteIt(blob), ReadItThere(blob);
+  const auto copies = Only(f.Events(), "X", "copy");
+  CHECK(copies.size() == 2);
+  for (const Json& copy : copies) CHECK(ArgsOf(copy).Text("label") == "parent's");
 }
 
 TEST_CASE("A trace is written on the way, so that what is there can be read though its end is missing") {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <chrono>
-#include <latch>
 #include <memory>
 #include <optional>
 #include <set>
@@ -12,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "ferry/forwarding_device.hpp"
 #include "tests/unit/trace_fixture.hpp"
 
 namespace ferry::testing {
@@ -145,40 +142,6 @@ TEST_CASE("A stream's wait for a copy of the caller's bytes ends that copy") {
   REQUIRE((waits.size() == 1 && copies.size() == 1));
   CHECK(Only(events, "s", "wait").size() == 1);
   CHECK(EndOf(copies[0]) <= EndOf(waits[0]) + 0.002);
-}
-
-/// Queues copies of so many bytes when it is let.
-struct Held : FullForwardingDevice {
-  static constexpr std::size_t kBytes = 64;
-  Held() : FullForwardingDevice(MakeDevice("sim:0")) {}
-  std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
-                                           StreamHandle on) override {
-    if (bytes == kBytes) asked.count_down(), go.wait();
-    return next().CopyAndRecord(kind, dst, src, bytes, on);
-  }
-  std::latch asked{1}, go{1};
-};
-
-TEST_CASE("Of two threads, the one whose copy is queued last has the later slice, which a wait ends") {
-  constexpr std::chrono::milliseconds kPause(20);
-  TraceFixture f;
-  Held device;
-  SyncedMemory last(Held::kBytes, device, "last"), first(32, device, "first");
-  last.mutable_cpu_data(), first.mutable_cpu_data();
-  std::thread asks_first([&] { last.gpu_data(); });
-  device.asked.wait();
-  first.gpu_data();
-  std::this_thread::sleep_for(kPause);
-  device.go.count_down();
-  asks_first.join();
-  last.mutable_cpu_data();
-  std::this_thread::sleep_for(kPause);
-  const auto events = f.Events();
-  const auto copies = Only(events, "X", "copy"), waits = Only(events, "X", "wait");
-  REQUIRE((copies.size() == 2 && waits.size() == 1));
-  CHECK(ArgsOf(copies[0]).Text("label") == "first");
-  CHECK(copies[1].Number("ts") >= EndOf(copies[0]) + 20'000);
-  CHECK(EndOf(copies[1]) <= EndOf(waits[0]) + 0.002);
 }
 
 TEST_CASE("A copy within a device is a call, and no kernel") {

@@ -245,6 +245,19 @@ TEST_CASE("Of a stream that nobody waits for, the last calls have times") {
   CHECK(Only(f.Events(), "X", "device kernel").size() == 1024);
 }
 
+TEST_CASE("Of streams that share a track, each has its times") {
+  LateTrace f;
+  constexpr std::size_t kStreams = 1030;  // and 1024 have a track of their own
+  std::vector<Stream> streams;
+  std::vector<Array<float>> arrays;
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    streams.emplace_back(*f.device);
+    arrays.emplace_back(1, *f.device);
+    Set(Place(streams[i]), 1.0F, arrays[i]);
+  }
+  CHECK(Only(f.Events(), "X", "device kernel").size() == kStreams);
+}
+
 TEST_CASE("A report of overlap is by the device's clock where there is one") {
   LateTrace f;
   Array<float> x(100, *f.device, "x");

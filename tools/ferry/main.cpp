@@ -32,6 +32,7 @@ std::string Mistake(const CLI::App& app, const CLI::ParseError& error) {
 
 int Run(int argc, char** argv) {
   CLI::App app("Trains, tests, times and converts Caffe's models, on any device.", "ferry");
+  app.set_version_flag("--version", "ferry " FERRY_VERSION);
   app.require_subcommand(1);
   ferry::program::AddTrain(app);
   ferry::program::AddTest(app);
@@ -43,7 +44,7 @@ int Run(int argc, char** argv) {
     app.parse(Arguments(argc, argv));
     return 0;
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     throw ferry::NetError(Mistake(app, error));
   }
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# test_program.sh <ferry>: what the verbs say of nets and files that do not go together.
+# test_program.sh <ferry> <version>: what the verbs say of nets and files that do not go together.
 set -eu
-ferry=$1
+ferry=$1 version=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -17,6 +17,7 @@ layer { name: "accuracy" type: "Accuracy" bottom: "y" bottom: "label" top: "accu
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "label" top: "loss" }
 END
 }
+has "ferry $version" "$("$ferry" --version)"
 net ip >net.prototxt
 net other >other.prototxt
 echo 'net: "net.prototxt" base_lr: 0 lr_policy: "fixed" max_iter: 1 snapshot_prefix: "s"' >solver.prototxt

@@ -42,10 +42,17 @@ void MemoryDataLayer<T>::LayerSetUp(const Blobs& /*bottom*/, const Blobs& top) {
   data_ = labels_ = nullptr;
 }
 
+/// The pass that has position start_. The first one has it, even if the solver's iteration is lower than an
+/// earlier pass's, and for items that were added whatever its number is.
+template <class T>
+std::uint64_t MemoryDataLayer<T>::StartOf(std::uint64_t iteration) const {
+  if (!fresh_) return start_iteration_;
+  return added_ ? iteration : std::min(start_iteration_, iteration);
+}
+
 template <class T>
 std::int64_t MemoryDataLayer<T>::PositionOf(std::uint64_t iteration) const {
-  const std::uint64_t start = fresh_ ? std::min(start_iteration_, iteration) : start_iteration_;
-  const auto passes = static_cast<std::int64_t>(iteration - start);  // less than 0 for an earlier one
+  const auto passes = static_cast<std::int64_t>(iteration - StartOf(iteration));  // may be less than 0
   const std::int64_t position = (start_ + passes % n_ * (batch_size_ % n_)) % n_;
   return position < 0 ? position + n_ : position;
 }
@@ -56,7 +63,6 @@ void MemoryDataLayer<T>::StartAt(std::int64_t position) {
   start_iteration_ = this->random_key().iteration;
 }
 
-/// The first pass has the first items, even if the solver's iteration is lower than an earlier pass's.
 template <class T>
 void MemoryDataLayer<T>::StartAtNextPass() {
   StartAt(0);
@@ -130,7 +136,7 @@ template <class T>
 void MemoryDataLayer<T>::set_batch_size(std::int64_t new_size) {
   RequireConsumed("set_batch_size");
   if (new_size <= 0) this->Fail("set_batch_size: " + std::to_string(new_size) + "; it takes 1 or more");
-  if (n_ != 0) StartAt(PositionOf(this->random_key().iteration));
+  if (n_ != 0 && !fresh_) StartAt(PositionOf(this->random_key().iteration));
   batch_size_ = new_size;
 }
 
@@ -139,7 +145,6 @@ void MemoryDataLayer<T>::ForwardAt(const Place& /*place*/, const Blobs& /*bottom
   if (data_ == nullptr) this->Fail("it has no data yet; call Reset or AddDatumVector of its MemoryDataLayer");
   const std::uint64_t iteration = this->random_key().iteration;
   const std::int64_t position = PositionOf(iteration);
-  if (std::exchange(fresh_, false)) start_iteration_ = std::min(start_iteration_, iteration);
   if (position + batch_size_ > n_)
     this->Fail("a batch of " + std::to_string(batch_size_) + " from item " + std::to_string(position) +
                " on goes beyond the " + std::to_string(n_) + " items; call Reset after set_batch_size");
@@ -148,6 +153,8 @@ void MemoryDataLayer<T>::ForwardAt(const Place& /*place*/, const Blobs& /*bottom
   const std::int64_t size = channels_ * height_ * width_;
   std::copy_n(data_ + position * size, batch_size_ * size, top[0]->overwrite_cpu_data());
   std::copy_n(labels_ + position, batch_size_, top[1]->overwrite_cpu_data());
+  start_iteration_ = StartOf(iteration);
+  fresh_ = false;
   if (position + batch_size_ == n_) added_ = false;
 }
 

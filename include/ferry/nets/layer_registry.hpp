@@ -17,9 +17,9 @@ class LayerRegistry {
 
   /// Adds a type. Throws NetError for one that is there already.
   static void AddCreator(const std::string& type, Creator creator);
-  /// A layer at that place; where a creator calls this without one, at the place that it was called for.
-  /// Throws NetError for a type that nobody added, with a list of those that are there, and for the types of
-  /// Caffe that Ferry does without, with the reason.
+  /// A layer at that place. Without one: within a creator at the place that the creator makes its layer for,
+  /// else at the default place. Throws NetError for a type that nobody added, with a list of those that are
+  /// there, and for the types of Caffe that Ferry does without, with the reason.
   static std::shared_ptr<Layer<T>> CreateLayer(const LayerParameter& param,
                                                const Place& place = detail::LayersBeginAt::Now());
   /// All types, sorted.

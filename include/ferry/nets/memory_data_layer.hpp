@@ -37,11 +37,13 @@ class MemoryDataLayer : public Layer<T> {
   void Reshape(const Blobs& /*bottom*/, const Blobs& /*top*/) override {}
 
   /// From now on, batches come from the caller's n items and labels, which must live until the next Reset.
-  /// Throws NetError unless n is a multiple of the batch size, and std::invalid_argument for null. A
-  /// transform_param plays no part.
+  /// The next pass has the first ones; if a solver is restored before that, it has those at which the
+  /// snapshot stood. Throws NetError unless n is a multiple of the batch size, and std::invalid_argument for
+  /// null. A transform_param plays no part.
   void Reset(const T* data, const T* labels, std::int64_t n);
-  /// From now on, batches come from these, transformed. Throws NetError unless they are a multiple of the
-  /// batch size, and as long as some of those that were added before have not been in a batch.
+  /// From now on, batches come from these, transformed; the next pass has the first ones. Throws NetError
+  /// unless they are a multiple of the batch size, and as long as some of those that were added before have
+  /// not been in a batch.
   void AddDatumVector(const std::vector<Datum>& datum_vector);
   /// Throws NetError for 0, and as AddDatumVector.
   void set_batch_size(std::int64_t new_size);
@@ -55,6 +57,7 @@ class MemoryDataLayer : public Layer<T> {
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override;
 
  private:
+  std::uint64_t StartOf(std::uint64_t iteration) const;
   /// Of pass number `iteration`, counted from the first item.
   std::int64_t PositionOf(std::uint64_t iteration) const;
   void StartAt(std::int64_t position);
@@ -68,7 +71,7 @@ class MemoryDataLayer : public Layer<T> {
   std::int64_t n_ = 0;
   std::int64_t start_ = 0;  ///< the position of pass number start_iteration_
   std::uint64_t start_iteration_ = 0;
-  bool fresh_ = false;  ///< no pass has had items of these yet
+  bool fresh_ = false;  ///< no pass has had any of the items that were given last
   bool added_ = false;  ///< and not yet consumed
   std::unique_ptr<detail::DataTransformer<T>> transformer_;
   std::vector<T> added_data_, added_labels_;

@@ -117,7 +117,7 @@ class Solver {
   void LoadWeights(Net<T>& net) const;
   void RequireWritable() const;
   void PrefetchState();
-  void SetPass(std::uint64_t pass);  ///< of this iteration
+  void SetPass(std::uint64_t pass);  ///< which of this iteration is next
   T Passes();
   double Display();
   bool MayGoOn();
