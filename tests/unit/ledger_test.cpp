@@ -3,6 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -137,8 +138,8 @@ TEST_CASE("A ledger is written as JSON or as a table, and where it can't be, the
 TEST_CASE("A ledger's memory is bounded: what is new beyond it is summed by kind") {
   LedgerFixture f;
   const Ledger ledger;
-  constexpr int kMemories = 2000;  // with two blocks and a copy each, and fewer labels than the bound
-  for (int i = 0; i < kMemories; ++i) {
+  constexpr std::uint64_t kMemories = 2000;  // with two blocks and a copy each: fewer labels than the bound
+  for (std::uint64_t i = 0; i < kMemories; ++i) {
     SyncedMemory memory(4, *f.device, std::to_string(i));
     memory.overwrite_cpu_data(), memory.gpu_data();
   }
