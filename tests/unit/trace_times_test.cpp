@@ -184,7 +184,8 @@ TEST_CASE("A device without memories may end before the trace, and has no times"
   {
     const auto device = MakeDevice("sim:1");
     std::array<void*, 1> none{};
-    const detail::KernelCall call(Place(*device), {}, none);
+    const Place place(*device);
+    const detail::KernelCall call(place, {}, none);
   }
   CHECK(Only(f.Events(), "X", "device kernel").empty());
   SetLogSink({});
