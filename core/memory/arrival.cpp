@@ -155,10 +155,10 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   std::optional<CopyRecord> record;
   std::uint64_t arrivals = 0;
   if (detail::Watched()) {
-    if (arrival.prefetch) arrivals = detail::Arrivals();
     detail::Records::NoteUse(*this, bytes, src);
     record =
         detail::Records::OfCopy(arrival, bytes, from_host ? nullptr : &src, to_host ? nullptr : &dst, on);
+    if (record->purpose == Purpose::kPrefetch) arrivals = detail::Arrivals();
     detail::TellBefore(*record);
   }
   Allocate(dst, arrival, &on);

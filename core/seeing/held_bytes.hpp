@@ -5,14 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "ferry/byte_range.hpp"
+#include "core/seeing/byte_ranges.hpp"
 #include "ferry/device.hpp"
 
 namespace ferry::detail {
-
-inline bool Within(ByteRange part, ByteRange whole) noexcept {
-  return whole.first <= part.first && part.first + part.bytes <= whole.first + whole.bytes;
-}
 
 /// Which devices have current bytes of a memory, as far as it was told: less than there is, and never more.
 class HeldBytes {
@@ -26,9 +22,7 @@ class HeldBytes {
   }
   /// Somebody writes there.
   void Remove(ByteRange range) {
-    std::erase_if(held_, [&](const Held& old) {
-      return old.range.first < range.first + range.bytes && range.first < old.range.first + old.range.bytes;
-    });
+    std::erase_if(held_, [&](const Held& old) { return Meet(old.range, range); });
   }
   /// The device has given back its memory.
   void Remove(const Device* device) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <iterator>
 
+#include "core/seeing/byte_ranges.hpp"
 #include "core/seeing/trace_text.hpp"
 #include "core/seeing/words.hpp"
 #include "ferry/log.hpp"
@@ -168,8 +169,7 @@ void Trace::Events::Note(const SyncedMemory& memory, Track& track, ByteRange ran
   constexpr std::size_t kMostWorks = 32;
   auto& works = memories_[&memory].works;
   std::erase_if(works, [&](const Work& old) {
-    return old.track == &track && old.range.first >= range.first &&
-           old.range.first + old.range.bytes <= range.first + range.bytes && (writes || !old.writes);
+    return old.track == &track && detail::Within(old.range, range) && (writes || !old.writes);
   });
   if (works.size() == kMostWorks) works.erase(works.begin());
   works.push_back({&track, track.begun, range, writes});
@@ -250,9 +250,8 @@ void Trace::Events::On(const WaitRecord& wait) {
   const Lane here = LaneOfThread();
   auto& works = memories_[wait.memory].works;
   const auto rest = std::stable_partition(works.begin(), works.end(), [&](const Work& work) {
-    const bool apart = work.range.first + work.range.bytes <= wait.range.first ||
-                       wait.range.first + wait.range.bytes <= work.range.first;
-    return apart || (wait.side == Side::kCpu && wait.access == Access::kRead && !work.writes);
+    return !detail::Meet(work.range, wait.range) ||
+           (wait.side == Side::kCpu && wait.access == Access::kRead && !work.writes);
   });
   for (auto work = rest; work != works.end(); ++work)
     if (auto& open = work->track->open; open && open->begin <= work->begin) Close(*work->track, now);

@@ -99,7 +99,7 @@ TEST_CASE(
   given.Release(Side::kGpu);
   given.mutable_cpu_data();
   given.gpu_data();
-  for (const LedgerEntry& entry : ledger.Entries()) CHECK(entry.unwritten == 0);
+  CHECK(Total(ledger, &LedgerEntry::unwritten) == 0);
   f.device->Deallocate(MemoryKind::kDevice, bytes, 40, f.device->properties().main_stream);
 }
 
@@ -118,7 +118,7 @@ TEST_CASE(
   taken.gpu_data(), taken.mutable_cpu_data();
   taken.Resize(0), taken.Resize(40);
   taken.cpu_data(), taken.gpu_data();
-  for (const LedgerEntry& entry : ledger.Entries()) CHECK(entry.unwritten == 0);
+  CHECK(Total(ledger, &LedgerEntry::unwritten) == 0);
   first->Deallocate(MemoryKind::kDevice, bytes, 40, main.handle());
 }
 
@@ -163,11 +163,7 @@ TEST_CASE("A Prefetch is wanted of the parts that had none, and by the host alon
   const auto device = MakeDevice("sim:0"), other = MakeDevice("sim:1");
   const Stream on = Stream::Main(*device);
   const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
-  const auto in_time = [](const Ledger& ledger) {
-    std::uint64_t count = 0;
-    for (const LedgerEntry& entry : ledger.Entries()) count += entry.in_time;
-    return count;
-  };
+  const auto in_time = [](const Ledger& ledger) { return Total(ledger, &LedgerEntry::in_time); };
   const Ledger line;
   SyncedMemory one(64, *device);
   one.mutable_gpu_data(on);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,12 @@ inline const LedgerEntry* Find(const std::vector<LedgerEntry>& entries, LedgerKi
   for (const LedgerEntry& entry : entries)
     if (entry.kind == kind) return &entry;
   return nullptr;
+}
+/// Of all entries.
+inline std::uint64_t Total(const Ledger& ledger, std::uint64_t LedgerEntry::*what) {
+  std::uint64_t sum = 0;
+  for (const LedgerEntry& entry : ledger.Entries()) sum += entry.*what;
+  return sum;
 }
 inline std::string Joined(const std::vector<std::string>& lines) {
   std::string text;

@@ -2,6 +2,7 @@
 #include <malloc.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
 #include <filesystem>
@@ -138,8 +139,9 @@ TEST_CASE("A ledger is written as JSON or as a table, and where it can't be, the
 TEST_CASE("A ledger's memory is bounded: what is new beyond it is summed by kind") {
   LedgerFixture f;
   const Ledger ledger;
-  constexpr std::uint64_t kMemories = 2000;  // with two blocks and a copy each: fewer labels than the bound
-  for (std::uint64_t i = 0; i < kMemories; ++i) {
+  const auto memories =
+      GENERATE(std::uint64_t{2000}, 5000);  // with three entries each; labels are bounded, too
+  for (std::uint64_t i = 0; i < memories; ++i) {
     SyncedMemory memory(4, *f.device, std::to_string(i));
     memory.overwrite_cpu_data(), memory.gpu_data();
   }
@@ -148,7 +150,7 @@ TEST_CASE("A ledger's memory is bounded: what is new beyond it is summed by kind
   std::uint64_t allocations = 0;
   for (const LedgerEntry& entry : entries)
     allocations += entry.kind == LedgerKind::kAllocation ? entry.count : 0;
-  CHECK(allocations == 2 * kMemories);
+  CHECK(allocations == 2 * memories);
 }
 
 TEST_CASE("Nor does a ledger keep the labels of what is beyond its bound") {

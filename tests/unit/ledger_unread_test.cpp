@@ -30,9 +30,7 @@ std::uint64_t UnreadAfter(Deed deed) {
     Fetch(memory, Side::kGpu);
     deed(memory);
   }
-  std::uint64_t unread = 0;
-  for (const LedgerEntry& entry : ledger.Entries()) unread += entry.unread;
-  return unread;
+  return Total(ledger, &LedgerEntry::unread);
 }
 
 TEST_CASE("A Prefetch whose bytes nobody used before they were stale or gone was in vain") {
@@ -72,28 +70,21 @@ TEST_CASE("A Prefetch whose bytes somebody used was not in vain, in place, in pa
         }) == 0);
 }
 
-TEST_CASE("A Prefetch is not in vain whose bytes were copied on, or used while no ledger was there") {
-  const auto unread = [](const Ledger& ledger) {
-    std::uint64_t sum = 0;
-    for (const LedgerEntry& entry : ledger.Entries()) sum += entry.unread;
-    return sum;
-  };
+TEST_CASE("A Prefetch is not in vain whose bytes were copied on") {
   sim::Reset({.devices = 2, .peers = false});
   const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
   const Stream there = Stream::Main(*second);
   SyncedMemory x(40, *first, "x");
-  {
-    const Ledger ledger;
-    x.overwrite_gpu_data();
-    x.Prefetch(Side::kGpu, there);  // by way of the host
-    x.gpu_data(there);
-    x.mutable_gpu_data(there);
-    x.mutable_gpu_data();
-    x.Prefetch(Side::kCpu, Stream::Main(*first));
-    x.gpu_data(there);  // from the host
-    x.mutable_gpu_data();
-    CHECK(unread(ledger) == 0);
-  }
+  const Ledger ledger;
+  x.overwrite_gpu_data();
+  x.Prefetch(Side::kGpu, there);  // by way of the host
+  x.gpu_data(there);
+  x.mutable_gpu_data(there);
+  x.mutable_gpu_data();
+  x.Prefetch(Side::kCpu, Stream::Main(*first));
+  x.gpu_data(there);  // from the host
+  x.mutable_gpu_data();
+  CHECK(Total(ledger, &LedgerEntry::unread) == 0);
 }
 
 /// Counts the copies in vain that it is told of.
@@ -161,7 +152,7 @@ TEST_CASE("A Prefetch to the program's own bytes is not in vain, since it reads 
   Fetch(x, Side::kCpu);
   Stream::Main(*f.device).Synchronize();
   x.mutable_gpu_data();
-  for (const LedgerEntry& entry : ledger.Entries()) CHECK(entry.unread == 0);
+  CHECK(Total(ledger, &LedgerEntry::unread) == 0);
 }
 
 TEST_CASE("The advice on a Prefetch in vain names its line and how often it was") {

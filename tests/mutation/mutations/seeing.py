@@ -37,7 +37,7 @@ MUTATIONS = [
     (LEDGER, "memory.lenders.Has(copy.to, copy.range) &&", "true &&", "a copy to who has never had the bytes is needless"),
     (LEDGER, "    memory.lenders.Remove(life.device);\n", "", "a copy of what was given back is needless"),
     (LEDGER, "detail::Same(wait.written->site, memory.written->site)", "true", "a Prefetch before the last write would do"),
-    ("core/seeing/held_bytes.hpp", " && part.first + part.bytes <= whole.first + whole.bytes;", ";", "who has a part has all"),
+    ("core/seeing/byte_ranges.hpp", " && part.first + part.bytes <= whole.first + whole.bytes;", ";", "who has a part has all"),
     (LEDGER, "goes_on ? trip->from : copy.from", "copy.from", "a copy by way of the host is two trips"),
     (LEDGER, "return returns && !goes_on;", "return returns;", "one line at three places goes back and forth"),
     (LEDGER, "detail::Same(written, trip->asked) &&", "true &&", "who only reads writes in turn"),

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "ferry/byte_range.hpp"
+
+/// Ranges of one memory, each with its own number of bytes: records have no kRest.
+namespace ferry::detail {
+
+inline bool Within(ByteRange part, ByteRange whole) noexcept {
+  return whole.first <= part.first && part.first + part.bytes <= whole.first + whole.bytes;
+}
+inline bool Meet(ByteRange a, ByteRange b) noexcept {
+  return a.first < b.first + b.bytes && b.first < a.first + a.bytes;
+}
+
+}  // namespace ferry::detail
