@@ -20,7 +20,7 @@ namespace {
 
 std::uintptr_t Begin(const Block& block) { return reinterpret_cast<std::uintptr_t>(block.data()); }
 
-bool Overlap(const Block& a, const Block& b) {
+bool ShareBytes(const Block& a, const Block& b) {
   return Begin(a) < Begin(b) + b.bytes() && Begin(b) < Begin(a) + a.bytes();
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("Blocks that live at once do not overlap") {
     for (const std::size_t bytes : {1U, 7U, 256U, 257U, 2048U, 2049U, 4096U, 70'000U})
       for (int twice = 0; twice < 2; ++twice) blocks.emplace_back(kind, bytes, world.main());
   for (auto a = blocks.begin(); a != blocks.end(); ++a)
-    for (auto b = std::next(a); b != blocks.end(); ++b) CHECK_FALSE(Overlap(*a, *b));
+    for (auto b = std::next(a); b != blocks.end(); ++b) CHECK_FALSE(ShareBytes(*a, *b));
 }
 
 TEST_CASE("The host can use pinned and managed memory at once") {
