@@ -53,7 +53,7 @@ bool detail::ShapeEquals(const Shape& shape, const BlobContents& contents) {
 }
 
 template <class T>
-void Blob<T>::Take(const detail::BlobContents& contents, bool reshape) {
+void Blob<T>::Take(const detail::BlobContents& contents, bool reshape, const Site& site) {
   const Shape message_shape(contents.dims(), "Blob::FromProto");
   if (!reshape && (!HasShape() || !detail::ShapeEquals(shape_, contents)))
     throw ShapeError("Blob::FromProto: the message has shape " + message_shape.ToString() +
@@ -65,11 +65,11 @@ void Blob<T>::Take(const detail::BlobContents& contents, bool reshape) {
 
   Reshaping reshaping = Change(Bytes(shape, "Blob::FromProto"));
   if (shape.count() != 0) {
-    // Of the two accesses, the first must lose nothing if the second fails.
-    const bool both = diff.size() != 0;
-    void* const data_out = reshaping.Write(BlobPart::kData, both ? Access::kReadWrite : Access::kOverwrite);
-    if (both) diff.CopyTo(static_cast<T*>(reshaping.Write(BlobPart::kDiff, Access::kOverwrite)));
-    data.CopyTo(static_cast<T*>(data_out));
+    constexpr std::array kParts{BlobPart::kData, BlobPart::kDiff};
+    std::array<void*, 2> out{};
+    reshaping.Write(std::span(kParts).first(diff.size() != 0 ? 2 : 1), out, site);
+    data.CopyTo(static_cast<T*>(out[0]));
+    if (diff.size() != 0) diff.CopyTo(static_cast<T*>(out[1]));
   }
   Commit(shape, reshaping);
 }
@@ -82,8 +82,8 @@ void Blob<T>::RequireWritable(const void* message) const {
   RequireCountable(shape_);
 }
 
-#define FERRY_INSTANTIATE(T)                                      \
-  template void Blob<T>::Take(const detail::BlobContents&, bool); \
+#define FERRY_INSTANTIATE(T)                                                   \
+  template void Blob<T>::Take(const detail::BlobContents&, bool, const Site&); \
   template void Blob<T>::RequireWritable(const void*) const
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);

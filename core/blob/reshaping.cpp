@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ferry/detail/dependents.hpp"
+#include "ferry/detail/take.hpp"
 
 namespace ferry::detail {
 
@@ -47,14 +48,17 @@ Reshaping::Change& Reshaping::Grown(BlobPart part) {
   return change;
 }
 
-void* Reshaping::Write(BlobPart part, Access access) {
-  Change& change = Grown(part);
-  SyncedMemory& memory = change.target();
-  const ByteRange range{change.first(), after_};
-  const bool overwrite = access == Access::kOverwrite || change.fresh != nullptr;
-  void* const ptr = overwrite ? memory.overwrite_cpu_data(range) : memory.mutable_cpu_data(range);
-  change.keep = change.first() + after_;
-  return ptr;
+void Reshaping::Write(std::span<const BlobPart> parts, std::span<void*> ptrs, const Site& site) {
+  std::array<Request, 2> requests{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Change& change = Grown(parts[i]);
+    requests[i] = {&change.target(), {change.first(), after_}, Access::kOverwrite};
+  }
+  Take(std::span(requests).first(parts.size()), nullptr, ptrs, site);
+  for (const BlobPart part : parts) {
+    Change& change = changes_[static_cast<std::size_t>(part)];
+    change.keep = change.first() + after_;
+  }
 }
 
 void Reshaping::Copy(BlobPart part, const SyncedMemory& from, std::size_t from_first, const Stream* on,

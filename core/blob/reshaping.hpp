@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "ferry/coherence.hpp"
@@ -34,9 +35,8 @@ class Reshaping {
   Reshaping(const Reshaping&) = delete;
   Reshaping& operator=(const Reshaping&) = delete;
 
-  /// The first `after` bytes as they will be, for a host that writes them all. With kReadWrite the old ones
-  /// survive if a later step throws.
-  void* Write(BlobPart part, Access access);
+  /// The first `after` bytes of these, or of none of them, for a host that writes them all.
+  void Write(std::span<const BlobPart> parts, std::span<void*> ptrs, const Site& site);
   /// They become those of `from` from byte `from_first` on: where these are, or on `on`, if not null.
   void Copy(BlobPart part, const SyncedMemory& from, std::size_t from_first, const Stream* on,
             const Site& site);

@@ -2,10 +2,12 @@
 #include "core/seeing/ledger.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "core/seeing/write_signals.hpp"
@@ -279,7 +281,8 @@ void Ledger::Write(const std::string& file) const {
   const detail::WithoutWriteSignals quiet;
   std::ofstream out(file, std::ios::binary);
   out << (file.ends_with(".json") ? Json() : Table(kAllRows));
-  if (!out.flush()) throw Error("Ledger: " + file + " cannot be written");
+  if (!out.flush())
+    throw Error("Ledger: the file " + file + " cannot be written: " + std::generic_category().message(errno));
 }
 
 }  // namespace ferry

@@ -202,17 +202,17 @@ class Blob : public BlobArrays<T> {
   /// equal. Here and in the other calls, messages are ferry/proto.hpp's BlobProto or those of another
   /// package, such as Caffe's own.
   template <BlobMessage M>
-  void FromProto(const M& message, bool reshape = true)
+  void FromProto(const M& message, bool reshape = true, const Site& site = Site::Caller())
     requires Real<T>
   {
-    Take(detail::ContentsOf(message), reshape);
+    Take(detail::ContentsOf(message), reshape, site);
   }
   /// @overload
   template <BlobMessage M>
-  void FromProto(const M& message, WithReshape reshape)
+  void FromProto(const M& message, WithReshape reshape, const Site& site = Site::Caller())
     requires Real<T>
   {
-    FromProto(message, reshape == WithReshape::kYes);
+    FromProto(message, reshape == WithReshape::kYes, site);
   }
   /// The message then has this blob and nothing else, a Blob<double> as double_data; the diff only if
   /// `write_diff`. Throws std::invalid_argument for null.
@@ -252,7 +252,7 @@ class Blob : public BlobArrays<T> {
   void ReshapeTo(const Shape& shape, const char* call);
   /// Makes the change, and takes on the shape that goes with it.
   void Commit(const Shape& shape, detail::Reshaping& reshaping) noexcept;
-  void Take(const detail::BlobContents& contents, bool reshape);
+  void Take(const detail::BlobContents& contents, bool reshape, const Site& site);
   void RequireWritable(const void* message) const;
   static std::size_t Bytes(const Shape& shape, const char* call);
   std::size_t bytes() const noexcept { return static_cast<std::size_t>(this->count()) * sizeof(T); }

@@ -30,8 +30,9 @@ struct LedgerEntry {
   /// Of the copies, those that a read in place of `written` would have saved: the device had the bytes when
   /// the host asked for them mutable, and the host did not change them. Counted by Ledger::Detail::kVerify.
   std::uint64_t unwritten = 0;
-  std::uint64_t returned =
-      0;  ///< of the copies, those that took the memory's last one back, between the same two sites
+  /// Of the copies, those that undid the one before: the same bytes went back, and the line that had written
+  /// them then asks for them now.
+  std::uint64_t returned = 0;
   std::uint64_t unread = 0;  ///< of the copies by a Prefetch, those that nobody used while they were current
   /// Of the waits for a copy to the host, those that a Prefetch right after the write would have made
   /// needless, as far as the host can tell: the write was queued twice as long before as the wait took.

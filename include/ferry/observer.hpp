@@ -128,7 +128,8 @@ struct CallRecord {
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// A copy is about to be queued. An exception refuses it: the access throws that, and changes nothing.
+  /// A copy is about to be queued. An exception refuses it: the access throws that, and loses nothing. Of an
+  /// access that needs several, the copies before it stay.
   virtual void Before(const CopyRecord& /*copy*/) {}
   /// The copy is queued next: what its stream has to wait for is queued, and nothing else can refuse it.
   virtual void OnStart(const CopyRecord& /*copy*/) {}

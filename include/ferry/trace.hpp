@@ -21,13 +21,13 @@ void EndTrace(const Trace& trace) noexcept;
 ///
 /// Times are in microseconds since the trace began, and the host's unless said otherwise. A slice of a stream
 /// begins when the host queued the copy or the kernel (or accessed the bytes for it), and ends when the next
-/// one was queued there, or when the host had waited for it. So the slices are the order in which work was
-/// queued, and when; the device may have begun the work later and ended it after the slice, unless the host
-/// had waited. When it did so, a second track of the stream says, for copies and for calls of typed operands:
-/// by two measuring events around each, put on the host's time line to within some microseconds. There is
-/// none where the device has no clock, for work under graph capture, and for work that is not over when the
-/// device's last memory ends. Of a stream that nobody waits for, the last 1024 have one. On threads, slices
-/// are what the host did: waits, calls, and kernels on the CPU. Counters are the live bytes that Ferry
+/// one was queued there, or when the host had waited for it. So the slices show when work was queued, and in
+/// which order. The device may have begun the work later, and may have ended it after its slice, unless the
+/// host had waited. A second track of the stream shows when the device ran copies and calls of typed
+/// operands: by two measuring events around each, put on the host's time line to within some microseconds.
+/// That track lacks work of a device without a clock, work under graph capture, and work that is not over
+/// when the device's last memory ends; of a stream that nobody waits for, it has the last 1024. On threads,
+/// slices are what the host did: waits, calls, and kernels on the CPU. Counters are the live bytes that Ferry
 /// allocated since the trace began.
 ///
 /// A record takes some microseconds, and more beyond 1024 streams of a device. It is written when 64 KiB have

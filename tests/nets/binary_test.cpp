@@ -213,6 +213,8 @@ TEST_CASE("a file of another kind is an error that says which") {
        {"iter: 3 learned_net: 'a'", "iter: 3 learned_net: 'a' seed: 1 solver_type: 'SGD'"})
     CHECK_THAT(what(Make<SolverState>(state).SerializeAsString()),
                ContainsSubstring("this is a SolverState"));
+  CHECK_THAT(what(Make<BlobProto>("shape { dim: 2 } data: [1, 2]").SerializeAsString()),
+             ContainsSubstring("this is a BlobProto"));
   CHECK_THAT(what(""), ContainsSubstring("there are no bytes"));
 }
 

@@ -6,6 +6,8 @@
 
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "ferry/statistics_device.hpp"
+#include "ferry/transfer_guard.hpp"
+#include "tests/full_disk.hpp"
 #include "tests/nets/data_folder.hpp"
 
 namespace ferry::nets_test {
@@ -168,6 +170,29 @@ TEST_CASE("HDF5Data that cannot be is an error with the file and the dataset") {
   fails(other, {folder / "a.h5", "labels"});
   other.mutable_top()->RemoveLast();
   fails(other, {"2 top blobs", "names 1"});
+}
+
+TEST_CASE("HDF5Output writes in the pass after one that failed, and where transfers are forbidden") {
+  if (!detail::HasHdf5()) SKIP("a build without HDF5");
+  const Folder folder;
+  const LayerParameter param = ParamOf("name: 'out' type: 'HDF5Output' hdf5_output_param { file_name: '" +
+                                       (folder / "out.h5").string() + "' }");
+  for (const std::string& where : DataPlaces()) {
+    const World world(where);
+    Blob<float> rows({3, 2}, world.device());
+    Set(world.place(), 2.5F, rows);
+    const auto layer = LayerRegistry<float>::CreateLayer(param, world.place());
+    layer->SetUp({&rows, &rows}, {});
+    CheckFails(
+        [&] {
+          const ferry::testing::FullDisk full(64);
+          layer->Forward({&rows, &rows}, {});
+        },
+        {"layer 'out' (HDF5Output)", folder / "out.h5"});
+    const TransferGuard forbidden(TransferPolicy::kThrow);
+    layer->Forward({&rows, &rows}, {});
+    CHECK(Hdf5File::Open(folder / "out.h5").ShapeOf("data") == Shape{3, 2, 1, 1});
+  }
 }
 
 TEST_CASE("HDF5Output writes what HDF5Data reads, once") {

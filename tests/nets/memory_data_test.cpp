@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "ferry/nets/memory_data_layer.hpp"
+#include "ferry/transfer_guard.hpp"
 #include "tests/nets/data_folder.hpp"
 
 namespace ferry::nets_test {
@@ -133,6 +134,22 @@ TEST_CASE("AddDatumVector transforms, and waits until what was added is consumed
   }
 }
 
+TEST_CASE("What data layers make on the host goes to the place of the net where transfers are forbidden") {
+  const World world("sim stream");
+  Items<float> items(4);
+  MemoryRun<float> memory(MemoryOf(2), world.place());
+  memory.memory().Reset(items.data.data(), items.labels.data(), 4);
+  DataLayerRun<float> dummy(
+      ParamOf("name: 'in' type: 'DummyData' dummy_data_param { shape { dim: 3 } shape { dim: 2 } "
+              "data_filler { value: 1 } data_filler { type: 'uniform' } }"),
+      world.place(), 2);
+  const TransferGuard forbidden(TransferPolicy::kThrow);
+  memory.Forward();
+  dummy.Forward();
+  for (DataLayerRun<float>* const run : {static_cast<DataLayerRun<float>*>(&memory), &dummy})
+    for (const std::size_t top : {0, 1}) CHECK_NOTHROW(world.place().Read(run->top(top)));
+}
+
 TEST_CASE("MemoryData that cannot be is an error that names what is wrong") {
   const World world("host cpu");
   MemoryRun<float> run(MemoryOf(2), world.place());
@@ -145,6 +162,7 @@ TEST_CASE("MemoryData that cannot be is an error that names what is wrong") {
   CHECK_THROWS_AS(run.memory().Reset(items.data.data(), nullptr, 2), std::invalid_argument);
   CheckFails([&] { run.memory().AddDatumVector({}); }, {"0 items"});
   CheckFails([&] { run.memory().AddDatumVector(Datums(2, 1, 3, 3)); }, {"datum 0", "1 x 3 x 3", "1 x 2 x 3"});
+  CheckFails([&] { run.memory().AddDatumVector(Datums(2, 1, 3, 2)); }, {"datum 0", "1 x 3 x 2", "1 x 2 x 3"});
   CheckFails([&] { run.memory().set_batch_size(0); }, {"set_batch_size: 0"});
   run.memory().Reset(items.data.data(), items.labels.data(), 6);
   run.memory().set_batch_size(4);

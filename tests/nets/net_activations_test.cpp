@@ -188,8 +188,12 @@ TEST_CASE("A pass over shared activations begins at the first layer, or goes on"
   Net<float> net(NetOf(Branched()), DefaultPlace(), RandomSeed{1});
   Fill(*net.blob_by_name("x"), 1);
   const auto expected = DataOf(*net.Forward()[0]);
+  net.ForwardTo(2);
   net.share_activations();
-  CHECK_THAT(ErrorOf([&] { net.ForwardFrom(3); }), ContainsSubstring("begin with layer 0"));
+  CHECK_THAT(ErrorOf([&] { net.ForwardFrom(3); }),
+             ContainsSubstring(" after none, ") && ContainsSubstring("begin with layer 0"));
+  net.ForwardTo(1);
+  CHECK_THAT(ErrorOf([&] { net.ForwardFrom(3); }), ContainsSubstring(" after layer 1, "));
   net.ForwardTo(2);
   net.ForwardFrom(3);
   CHECK(DataOf(*net.output_blobs()[0]) == expected);

@@ -131,6 +131,11 @@ TEST_CASE("A message without its elements is refused, and then none is copied") 
   CHECK_THAT(ErrorOf([&] { net.CopyTrainedLayersFrom(param); }),
              ContainsSubstring("param 1 weights from layer 'b/c'") && ContainsSubstring("4 elements"));
   CHECK(AllOf(net) == before);
+  param.mutable_layer(3)->mutable_blobs(1)->add_double_data(0);
+  for (int i = 0; i < 4; ++i) param.mutable_layer(3)->mutable_blobs(1)->add_double_diff(0);
+  CHECK_THAT(ErrorOf([&] { net.CopyTrainedLayersFrom(param); }),
+             ContainsSubstring("5 elements and 4 gradients"));
+  CHECK(AllOf(net) == before);
 }
 
 TEST_CASE("Weights with the legacy dims of old files fit") {

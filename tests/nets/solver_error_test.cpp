@@ -86,6 +86,7 @@ TEST_CASE("What makes no update is refused before the first iteration") {
 
 TEST_CASE("A regularization that no parameter has may be of any type") {
   const World world("host cpu");
+  CHECK_NOTHROW(FedSolver<float>(SmallSolver("regularization_type: 'L3'"), world.place())->Step(1));
   SolverParameter param = SmallSolver("weight_decay: 1 regularization_type: 'L3'");
   for (LayerParameter& layer : *param.mutable_net_param()->mutable_layer())
     if (layer.type() == "InnerProduct")

@@ -95,6 +95,22 @@ std::vector<T> HistoryOf(Solver<T>& solver) {
   return ElementsOf<T>(dynamic_cast<SGDSolver<T>&>(solver).history());
 }
 
+/// What a solver has. A Restore that throws must not change it.
+template <class T>
+struct Contents {
+  explicit Contents(Solver<T>& solver)
+      : weights(WeightsOf(solver)), history(HistoryOf(solver)), iter(solver.iter()) {}
+  bool operator==(const Contents&) const = default;
+
+  std::vector<T> weights, history;
+  int iter;
+};
+
+/// For SmallSolver: where snapshots go.
+inline std::string PrefixIn(const Folder& folder) {
+  return "snapshot_prefix: '" + (folder / "s").string() + "' ";
+}
+
 /// The passes of a net, from now on: what set_iteration said.
 template <class T>
 std::shared_ptr<std::vector<std::uint64_t>> PassesOf(Net<T>& net) {

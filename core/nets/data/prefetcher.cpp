@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "ferry/transfer_guard.hpp"
+#include "core/nets/prefetch.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -121,9 +121,8 @@ void Prefetcher<T>::Take(const RandomKey& key, const std::vector<Blob<T>*>& tops
 template <class T>
 void Prefetcher<T>::Produce(const RandomKey& key, Batch& batch, const Place& place) {
   source_.Fill(key, batch, abandoned_);
-  if (abandoned_ || place.side() == Side::kCpu) return;
-  const TransferGuard meant(TransferPolicy::kAllow);
-  for (const Blob<T>& blob : batch) blob.Prefetch(Side::kGpu, place.stream());
+  if (abandoned_) return;
+  for (const Blob<T>& blob : batch) PrefetchTo(place, blob);
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/layers/layers.hpp"
+#include "core/nets/prefetch.hpp"
 #include "ferry/nets/filler.hpp"
 
 namespace ferry::detail {
@@ -36,8 +37,9 @@ class DummyDataLayer : public Layer<T> {
   void Reshape(const Blobs& /*bottom*/, const Blobs& /*top*/) override {}
 
  protected:
-  void ForwardAt(const Place& /*place*/, const Blobs& /*bottom*/, const Blobs& top) override {
+  void ForwardAt(const Place& place, const Blobs& /*bottom*/, const Blobs& top) override {
     Fill(top, false);
+    for (const Blob<T>* const filled : top) PrefetchTo(place, *filled);
   }
   void BackwardAt(const Place& /*place*/, const Blobs& /*top*/, const std::vector<bool>& /*propagate_down*/,
                   const Blobs& /*bottom*/) override {}

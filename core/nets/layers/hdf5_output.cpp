@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <optional>
-#include <utility>
-
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "core/nets/layers/layers.hpp"
 #include "ferry/nets/error.hpp"
+#include "ferry/transfer_guard.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -30,7 +28,7 @@ class HDF5OutputLayer final : public Layer<T> {
   void LayerSetUp(const Blobs& /*bottom*/, const Blobs& /*top*/) override {
     if (File().empty()) this->Fail("hdf5_output_param's file_name is empty");
     try {
-      file_.emplace(Hdf5File::Create(File()));
+      Hdf5File::Create(File());  // appears when it is closed, which this one is not
     } catch (const NetError& error) {
       this->Fail(error.what());
     }
@@ -44,13 +42,15 @@ class HDF5OutputLayer final : public Layer<T> {
 
  protected:
   void ForwardAt(const Place& /*place*/, const Blobs& bottom, const Blobs& /*top*/) override {
-    std::optional<Hdf5File> file = std::exchange(file_, std::nullopt);
-    if (!file)
+    if (written_)
       this->Fail("it has written " + File() + " in the pass before; a file has the batch of one pass");
+    const TransferGuard meant(TransferPolicy::kAllow);
     try {
-      Write("data", *bottom[0], *file);
-      Write("label", *bottom[1], *file);
-      file->Close();
+      Hdf5File file = Hdf5File::Create(File());
+      Write("data", *bottom[0], file);
+      Write("label", *bottom[1], file);
+      file.Close();
+      written_ = true;
     } catch (const NetError& error) {
       this->Fail(error.what());
     }
@@ -64,7 +64,7 @@ class HDF5OutputLayer final : public Layer<T> {
     to.Write(dataset, {blob.num(), blob.channels(), blob.height(), blob.width()}, blob.cpu_data());
   }
 
-  std::optional<Hdf5File> file_;  ///< until it is written
+  bool written_ = false;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "core/nets/data/data_transformer.hpp"
 #include "core/nets/layers/layers.hpp"
+#include "core/nets/prefetch.hpp"
 #include "ferry/log.hpp"
 #include "ferry/nets/error.hpp"
 #include "ferry/nets/memory_data_layer.hpp"
@@ -141,7 +142,7 @@ void MemoryDataLayer<T>::set_batch_size(std::int64_t new_size) {
 }
 
 template <class T>
-void MemoryDataLayer<T>::ForwardAt(const Place& /*place*/, const Blobs& /*bottom*/, const Blobs& top) {
+void MemoryDataLayer<T>::ForwardAt(const Place& place, const Blobs& /*bottom*/, const Blobs& top) {
   if (data_ == nullptr) this->Fail("it has no data yet; call Reset or AddDatumVector of its MemoryDataLayer");
   const std::uint64_t iteration = this->random_key().iteration;
   const std::int64_t position = PositionOf(iteration);
@@ -153,6 +154,7 @@ void MemoryDataLayer<T>::ForwardAt(const Place& /*place*/, const Blobs& /*bottom
   const std::int64_t size = channels_ * height_ * width_;
   std::copy_n(data_ + position * size, batch_size_ * size, top[0]->overwrite_cpu_data());
   std::copy_n(labels_ + position, batch_size_, top[1]->overwrite_cpu_data());
+  for (const Blob<T>* const filled : top) detail::PrefetchTo(place, *filled);
   start_iteration_ = StartOf(iteration);
   fresh_ = false;
   if (position + batch_size_ == n_) added_ = false;

@@ -13,9 +13,9 @@ namespace {
 /// Weights: 0: s (the dims of those axes), for one bottom; the last: b (the same dims), with bias_term.
 /// Bottoms: 1 or 2: x, of any shape; s, whose dims are those of x from the axis on.
 /// Tops: 1, of the shape of x; may be the first bottom, of which the layer then keeps a copy.
-/// Gradient: adds to those of parameters, and overwrites that of a second bottom. As in Caffe, it also
-/// overwrites that of s where s has as many elements as x, and where the axes of s are the first with a dim
-/// over 1 and not the last.
+/// Gradient: adds to those of parameters, and overwrites that of a second bottom. As in Caffe, the parameter
+/// s is overwritten, too, in two cases: it has as many elements as x; or it and the axes behind its own have
+/// several elements, and the axes before them one.
 template <class T>
 class ScaleLayer : public AxisParameterLayer<T> {
  public:

@@ -54,7 +54,8 @@ T Net<T>::ForwardFromTo(int start, int end) {
     if (start != 0 && start != graph_->next_layer)
       throw NetError(
           "Net::ForwardFromTo: layer " + std::to_string(start) + " ('" + graph_->layer_names[Index(start)] +
-          "') after layer " + std::to_string(graph_->next_layer - 1) +
+          "') after " +
+          (graph_->next_layer == 0 ? "none" : "layer " + std::to_string(graph_->next_layer - 1)) +
           ", while blobs share storage: its bottoms may be gone; begin with layer 0 or go on where "
           "the last pass ended");
     std::vector<Shape> shapes;

@@ -38,6 +38,20 @@ void KeepOwn(const std::string& layer) {
   Log(LogLevel::kWarning, "The source has no layer '" + layer + "': its weights stay as they are");
 }
 
+template <class T>
+std::vector<T*> OverwriteAll(Device& device, std::span<const Operand<T>> operands) {
+  std::vector<Request> requests(operands.size());
+  std::transform(operands.begin(), operands.end(), requests.begin(),
+                 [](const Operand<T>& operand) { return operand.request(); });
+  std::vector<void*> ptrs(operands.size());
+  TakeAt(Place::Cpu(device), requests, ptrs);
+  std::vector<T*> elements(operands.size());
+  std::transform(ptrs.begin(), ptrs.end(), elements.begin(), [](void* ptr) { return static_cast<T*>(ptr); });
+  return elements;
+}
+template std::vector<float*> OverwriteAll(Device&, std::span<const Operand<float>>);
+template std::vector<double*> OverwriteAll(Device&, std::span<const Operand<double>>);
+
 }  // namespace detail
 
 namespace {
@@ -78,6 +92,7 @@ void RequireFit(const std::string& layer, int i, const BlobProto& source, const 
 template <class T>
 void Net<T>::CopyTrainedLayersFrom(const NetParameter& param) {
   std::vector<std::pair<Blob<T>*, const BlobProto*>> copies;
+  std::vector<Operand<T>> written;
   for (const LayerParameter& source : param.layer()) {
     const Layer<T>* const target = FindLayer(*graph_, source.name());
     if (target == nullptr && detail::Ignore(source.name(), source.blobs_size() != 0)) continue;
@@ -87,8 +102,12 @@ void Net<T>::CopyTrainedLayersFrom(const NetParameter& param) {
       Blob<T>& blob = *target->blobs()[Index(i)];
       RequireFit(source.name(), i, source.blobs(i), blob);
       copies.emplace_back(&blob, &source.blobs(i));
+      written.push_back(Overwrite(blob));
+      if (source.blobs(i).diff_size() != 0 || source.blobs(i).double_diff_size() != 0)
+        written.push_back(Overwrite(Diff(blob)));
     }
   }
+  detail::OverwriteAll<T>(graph_->place.device(), written);
   for (const auto& [blob, source] : copies) blob->FromProto(*source, WithReshape::kNo);
   for (std::size_t i = 0; i < graph_->layers.size(); ++i) {
     const auto is_it = [&](const LayerParameter& source) { return source.name() == graph_->layer_names[i]; };

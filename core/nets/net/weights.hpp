@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
+#include <vector>
+
+#include "ferry/operand.hpp"
 
 namespace ferry::detail {
 
@@ -12,6 +16,10 @@ namespace ferry::detail {
 [[noreturn]] void FailParamShape(const std::string& layer, int param, const std::string& source,
                                  const std::string& target);
 ///@}
+
+/// The elements of several arrays, of all or of none, for a host that writes them all.
+template <class T>
+std::vector<T*> OverwriteAll(Device& device, std::span<const Operand<T>> operands);
 
 /// Says in the log that the net has no such layer. Returns true.
 /// A warning, if weights are lost; true.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
-#include <span>
+#include <vector>
 
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "core/nets/net/graph.hpp"
@@ -61,9 +61,16 @@ void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path) {
       copies.push_back({dataset, &to});
     }
   }
-  for (const Copy& copy : copies)
-    file.Read<T>(copy.dataset,
-                 std::span(copy.to->overwrite_cpu_data(), static_cast<std::size_t>(copy.to->count())));
+  // All that a file may refuse first.
+  std::vector<std::vector<T>> read;
+  std::vector<Operand<T>> written;
+  for (const Copy& copy : copies) {
+    read.emplace_back(static_cast<std::size_t>(copy.to->count()));
+    file.Read<T>(copy.dataset, read.back());
+    written.push_back(Overwrite(*copy.to));
+  }
+  const std::vector<T*> to = detail::OverwriteAll<T>(graph_->place.device(), written);
+  for (std::size_t i = 0; i < read.size(); ++i) std::copy(read[i].begin(), read[i].end(), to[i]);
   for (const auto& [name, l] : graph_->layer_index)
     if (!graph_->layers[Index(l)]->blobs().empty() && !file.HasGroup("data/" + name)) detail::KeepOwn(name);
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
 
+#include "core/nets/prefetch.hpp"
 #include "core/nets/solver/log_line.hpp"
 #include "core/nets/solver/outputs.hpp"
 #include "ferry/nets/solver.hpp"
@@ -42,10 +46,13 @@ void Solver<T>::Solve(const char* resume_file) {
 
 template <class T>
 void Solver<T>::Step(int iters) {
+  const std::int64_t stop_iter = std::int64_t{iter_} + iters;
+  if (stop_iter > std::numeric_limits<int>::max())
+    detail::FailSolver("Step: " + std::to_string(iters) + " iterations from iteration " +
+                       std::to_string(iter_) + " on; the last may be number 2147483647");
   if (iters > 0) CheckUpdate();
   PrefetchState();
   const int start_iter = iter_;
-  const std::int64_t stop_iter = std::int64_t{iter_} + iters;
   requested_early_exit_ = false;
   losses_.clear();
   smoothed_loss_ = 0;
@@ -102,8 +109,7 @@ void Solver<T>::PrefetchState() {
   if (!on_host_) return;
   const TransferGuard meant(TransferPolicy::kAllow);
   net_->PrefetchParams();
-  if (const Place& place = net_->place(); place.side() == Side::kGpu)
-    for (const auto& blob : history_) blob->Prefetch(Side::kGpu, place.stream());
+  for (const auto& blob : history_) detail::PrefetchTo(net_->place(), *blob);
   on_host_ = false;
 }
 

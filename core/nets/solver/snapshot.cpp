@@ -63,6 +63,7 @@ void Solver<T>::Snapshot() {
 
 template <class T>
 void Solver<T>::Restore(const std::filesystem::path& state_file) {
+  const TransferGuard meant(TransferPolicy::kAllow);
   detail::LogInfo("Restoring previous solver status from ", state_file.string());
   detail::History<T> history;
   const SolverState state = detail::ReadState(state_file, history_, &history);

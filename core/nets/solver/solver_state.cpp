@@ -42,6 +42,10 @@ void WriteHdf5(const std::filesystem::path& path, const SolverState& state, cons
              ", and the solver's has " + needed + "; it is of another net");
 }
 
+void RequireCount(const std::string& file, const char* name, int count) {
+  if (count < 0) FailSolver(file + ": " + name + " is " + std::to_string(count) + "; it must be 0 or more");
+}
+
 template <class T>
 SolverState ReadHdf5(const std::filesystem::path& path, const History<T>& like, History<T>* history) {
   const Hdf5File file = Hdf5File::Open(path);
@@ -112,7 +116,10 @@ void WriteState(const std::filesystem::path& file, SolverParameter::SnapshotForm
 
 template <class T>
 SolverState ReadState(const std::filesystem::path& file, const History<T>& like, History<T>* history) {
-  return IsHdf5(file) ? ReadHdf5(file, like, history) : ReadBinary(file, like, history);
+  SolverState state = IsHdf5(file) ? ReadHdf5(file, like, history) : ReadBinary(file, like, history);
+  RequireCount(file.string(), "iter", state.iter());
+  RequireCount(file.string(), "current_step", state.current_step());
+  return state;
 }
 
 #define FERRY_INSTANTIATE(T)                                                              \

@@ -59,7 +59,8 @@ class Solver {
   void Solve(const char* resume_file = nullptr);
   /// @overload
   void Solve(const std::filesystem::path& resume_file) { Solve(resume_file.c_str()); }
-  /// So many iterations, or fewer where STOP is asked for.
+  /// So many iterations, or fewer where STOP is asked for. Throws NetError where the last one would be beyond
+  /// int.
   void Step(int iters);
   /// Goes on from a .solverstate, or .solverstate.h5, and the weights that it names. Throws NetError, and
   /// changes nothing, for one of another net or another type of solver.

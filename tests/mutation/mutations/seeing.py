@@ -31,6 +31,8 @@ MUTATIONS = [
     (LEDGER, "  entry.took_ns += access.zeroing_ns;\n", "", "a ledger's fills take no time"),
     (LEDGER, "  entry.took_ns += life.took_ns;\n", "", "a ledger's allocations take no time"),
     (LEDGER, "if (access.zeroed == 0) return;", "if (access.action != Action::kZero) return;", "zeros beside a copy are not counted"),
+    (LEDGER, "    memory.held.Remove(access.range);\n  }\n  if (detail_", "  }\n  if (detail_", "who had bytes before a write has them after it"),
+    (LEDGER, "  for (; bytes != 0; ++at, --bytes) sum = (sum ^ *at) * kPrime;\n", "", "bytes behind the last eight do not count"),
     (LEDGER, "    memory.lent = {0, 0};\n", "", "a ledger compares with bytes from before another write"),
     (LEDGER, "if (entries_.size() == kMost || key.label == kNoLabel) {", "if (false) {", "a ledger grows for ever"),
     (LEDGER, "labels_.size() == kMost ? kNoLabel", "false ? kNoLabel", "a ledger keeps all labels"),

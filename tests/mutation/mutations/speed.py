@@ -3,7 +3,7 @@
 
 ASSIGN = "core/memory/assign.cpp"
 POOL = "core/device/pooled_device.cpp"
-MESSAGE = "core/blob/message.cpp"
+RESHAPING = "core/blob/reshaping.cpp"
 
 MUTATIONS = [
     (ASSIGN, "Arrival target(*this, to, Access::kOverwrite,", "Arrival target(*this, to, Access::kReadWrite,",
@@ -11,8 +11,6 @@ MUTATIONS = [
     (POOL, "std::move(shelf->blocks.back()), shelf->on};\n  shelf->blocks.pop_back();",
      "std::move(shelf->blocks.front()), shelf->on};\n  shelf->blocks.erase(shelf->blocks.begin());",
      "the pool takes its oldest block"),
-    (MESSAGE, "both ? Access::kReadWrite : Access::kOverwrite", "Access::kReadWrite",
+    (RESHAPING, "{change.first(), after_}, Access::kOverwrite}", "{change.first(), after_}, Access::kReadWrite}",
      "FromProto fetches elements that it replaces"),
-    (MESSAGE, "reshaping.Write(BlobPart::kDiff, Access::kOverwrite)", "reshaping.Write(BlobPart::kDiff, Access::kReadWrite)",
-     "FromProto fetches a diff that it replaces"),
 ]

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Weights that cannot be copied leave those of the net as they were: all of them.
+#include <fstream>
+#include <functional>
+
+#include "ferry/nets/proto_io.hpp"
+#include "ferry/transfer_guard.hpp"
+#include "tests/nets/nets.hpp"
+#include "tests/unit/blob_world.hpp"
+#ifdef FERRY_HAS_HDF5
+#include "core/nets/hdf5/library.hpp"
+#endif
+
+namespace ferry::nets_test {
+namespace {
+
+using ferry::testing::BlobWorld;
+
+const std::string kLayers = Input("x", "4 3") + Product("first", "x", 2) + Product("second", "first", 5);
+
+std::vector<std::vector<float>> WeightsOf(const Net<float>& net) {
+  std::vector<std::vector<float>> all;
+  for (const auto& param : net.params()) all.push_back(DataOf(*param));
+  return all;
+}
+
+/// Its weights are current on the device alone.
+struct TrainedNet : Net<float> {
+  explicit TrainedNet(Device& device) : Net(NetOf(kLayers), Place(device), RandomSeed{1}) {
+    for (const auto& param : params()) Scale(place(), 2.0F, *param);
+  }
+};
+
+/// What a net's weights are copied from, in each form that it has.
+struct SavedWeights {
+  SavedWeights() {
+    Net<float> net(NetOf(kLayers), TRAIN, Place::Cpu(GetDevice("host")));
+    for (const auto& param : net.params()) std::fill_n(param->overwrite_cpu_diff(), param->count(), 1.0F);
+    net.ToProto(&message, true);
+    WriteProtoToBinaryFile(message, folder / "net");
+    if (detail::HasHdf5()) net.ToHDF5(folder / "net.h5");
+  }
+  std::vector<std::function<void(Net<float>&)>> Copies() const {
+    std::vector<std::function<void(Net<float>&)>> copies{
+        [this](Net<float>& net) { net.CopyTrainedLayersFrom(message); },
+        [this](Net<float>& net) { net.CopyTrainedLayersFrom(folder / "net"); }};
+    if (detail::HasHdf5())
+      copies.emplace_back([this](Net<float>& net) { net.CopyTrainedLayersFrom(folder / "net.h5"); });
+    return copies;
+  }
+
+  Folder folder;
+  NetParameter message;
+};
+
+TEST_CASE("Weights are copied all or none, whichever call of the device fails") {
+  const SavedWeights saved;
+  for (const auto& copy : saved.Copies()) {
+    long begin = 0, end = 0, failed = 0;
+    const auto run = [&](const sim::Options& options) {
+      const BlobWorld world(options);
+      TrainedNet net(world.device());
+      begin = sim::Inspect().calls;
+      bool copied = false;
+      try {
+        copy(net);
+        copied = true;
+      } catch (const std::exception&) {
+        ++failed;
+      }
+      end = sim::Inspect().calls;
+      if (!copied) CHECK(WeightsOf(net) == WeightsOf(TrainedNet(world.device())));
+    };
+    run({});
+    CHECK(failed == 0);
+    const long first = begin + 1, last = end;
+    REQUIRE(first <= last);
+    for (long nth = first; nth <= last; ++nth) {
+      CAPTURE(nth);
+      run({.fail_at = nth});
+    }
+    CHECK(failed > 0);
+  }
+}
+
+TEST_CASE("Weights that are copied from the host move no bytes of those that they replace") {
+  const SavedWeights saved;
+  for (const auto& copy : saved.Copies()) {
+    const BlobWorld world;
+    TrainedNet net(world.device());
+    const TransferGuard forbidden(TransferPolicy::kThrow);
+    CHECK_NOTHROW(copy(net));
+  }
+}
+
+#ifdef FERRY_HAS_HDF5
+TEST_CASE("A file of HDF5 whose last weights cannot be read changes none") {
+  const SavedWeights saved;
+  const std::filesystem::path file = saved.folder / "damaged.h5";
+  // As ToHDF5 writes it, with checksums, and then one bit of an element is another.
+  const std::vector<float> element{123.25F, 1, 1, 1, 1, 1};
+  {
+    const std::vector<std::pair<std::string, std::vector<hsize_t>>> datasets{
+        {"first/0", {2, 3}}, {"first/1", {2}}, {"second/0", {5, 2}}, {"second/1", {5}}};
+    const hid_t written = H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t groups = H5Pcreate(H5P_LINK_CREATE);
+    H5Pset_create_intermediate_group(groups, 1);
+    for (const auto& [name, dims] : datasets) {
+      const hid_t checked = H5Pcreate(H5P_DATASET_CREATE);
+      H5Pset_chunk(checked, static_cast<int>(dims.size()), dims.data());
+      H5Pset_fletcher32(checked);
+      const hid_t space = H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr);
+      const hid_t dataset = H5Dcreate2(written, ("data/" + name).c_str(), H5T_NATIVE_FLOAT, space, groups,
+                                       checked, H5P_DEFAULT);
+      std::vector<float> values(10, name == "second/1" ? 123.25F : 2.0F);
+      H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+      H5Dclose(dataset);
+      H5Sclose(space);
+      H5Pclose(checked);
+    }
+    H5Pclose(groups);
+    H5Fclose(written);
+  }
+  std::string bytes;
+  {
+    std::ifstream in(file, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  const float last = 123.25F;
+  const std::size_t at = bytes.find(std::string(reinterpret_cast<const char*>(&last), sizeof last));
+  REQUIRE(at != std::string::npos);
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  std::ofstream(file, std::ios::binary) << bytes;
+
+  const BlobWorld world;
+  TrainedNet net(world.device());
+  CHECK(ErrorOf([&] { net.CopyTrainedLayersFrom(file); }).find("'data/second/1'") != std::string::npos);
+  CHECK(WeightsOf(net) == WeightsOf(TrainedNet(world.device())));
+}
+#endif
+
+}  // namespace
+}  // namespace ferry::nets_test

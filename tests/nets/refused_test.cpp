@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What layers refuse, and what they must not, where Caffe's values do not reach.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/nets/layer_run.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+TEST_CASE("A layer says what it cannot take, and what it could") {
+  struct Case {
+    const char* type;
+    const char* param;
+    std::vector<Given> bottoms;
+    std::size_t tops;
+    const char* error;
+  };
+  const Given image{{1, 1, 3, 3}, Numbers(9, 1)};
+  const Case cases[] = {
+      {"Slice",
+       "slice_param { slice_point: 1 slice_point: 2 }",
+       {{{1, 2}, {1, 2}}},
+       3,
+       "axis 1 of bottom 0 is 2, less than 3 tops"},
+      {"Embed",
+       "embed_param { num_output: 4 input_dim: 0 }",
+       {{{1}, {0}}},
+       1,
+       "{ num_output: 4 input_dim: 0 }; both must be 1 or more"},
+      {"Im2col", "convolution_param { kernel_size: 0 }", {image}, 1, "kernel is 0 for spatial axis 0"},
+      {"Im2col", "convolution_param { kernel_size: 2 stride: 0 }", {image}, 1, "stride is 0"},
+      {"BatchReindex", "", {{{2, 1}, {1, 2}}, {{2}, {1, -1}}}, 1, "element 1 of bottom 1 is -1"},
+      {"BatchReindex", "", {{{2, 1}, {1, 2}}, {{2}, {1, 2}}}, 1, "element 1 of bottom 1 is 2"},
+  };
+  const World world("host cpu");
+  for (const Case& one : cases) {
+    INFO(one.type << ' ' << one.param);
+    const auto run = [&] { Run(world, LayerText(one.type, one.param), one.bottoms, one.tops).Forward(); };
+    CHECK_THROWS_MATCHES(run(), Error,
+                         MessageMatches(ContainsSubstring(one.type) && ContainsSubstring(one.error)));
+  }
+}
+
+TEST_CASE("A selector that is asked for a gradient says that it has none") {
+  const World world("host cpu");
+  Run run(world, LayerText("Filter"), {{{2, 1}, {1, 2}}, {{2}, {1, 0}}});
+  run.Forward();
+  CHECK_THROWS_MATCHES(run.layer->Backward(run.top, {true, true}, run.bottom), Error,
+                       MessageMatches(ContainsSubstring("the selector, bottom 1, has no gradient")));
+  CHECK_NOTHROW(run.layer->Backward(run.top, {true, false}, run.bottom));
+}
+
+TEST_CASE("Labels are cut to whole numbers before they are compared, as in Caffe") {
+  for (const char* const where : {"host cpu", "sim stream"}) {
+    const World world(where);
+    Run ignored(world, LayerText("SoftmaxWithLoss", "loss_param { ignore_label: -1 }"),
+                {{{2, 2}, {0, 0, 0, 0}}, {{2}, {-1.5, 0.9}}});
+    ignored.Forward();
+    CheckNear({ignored.top[0]->cpu_data()[0]}, {std::log(2.0)});
+    const auto loss = [&](double similar) {
+      Run run(world, LayerText("ContrastiveLoss", "contrastive_loss_param { margin: 5 }"),
+              {{{1, 2}, {1, 2}}, {{1, 2}, {2, 4}}, {{1}, {similar}}});
+      run.Forward();
+      return run.top[0]->cpu_data()[0];
+    };
+    CHECK(loss(-1) == loss(1));
+    CHECK(loss(-0.5) == loss(0));
+    CHECK(loss(0) != loss(1));
+  }
+}
+
+/// Caffe multiplies the gradient by what the layer has written over its bottom.
+TEST_CASE("Power in place with the power 2 has Caffe's gradient") {
+  for (const char* const where : {"host cpu", "sim stream"}) {
+    const World world(where);
+    Run run(world, LayerText("Power", "power_param { power: 2 }"), {{{1}, {3}}});
+    run.top = run.bottom;
+    run.layer->SetUp(run.bottom, run.top);
+    run.Forward();
+    CHECK(run.bottom[0]->cpu_data()[0] == 9);
+    run.bottom[0]->mutable_cpu_diff()[0] = 1;
+    run.layer->Backward(run.top, {true}, run.bottom);
+    CHECK(run.bottom[0]->cpu_diff()[0] == 18 * 18);
+  }
+}
+
+}  // namespace
+}  // namespace ferry::nets_test

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// States that Restore refuses.
+#include "core/nets/solver/solver_state.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <limits>
+
+#include "ferry/nets/proto_io.hpp"
+#include "tests/nets/solver_world.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using ferry::testing::World;
+
+/// That a solver of this text refuses the state, and stays as it was.
+void CheckRefuses(const SolverParameter& param, const std::filesystem::path& state, const World& world,
+                  const std::string& error) {
+  const auto solver = FedSolver<float>(param, world.place());
+  solver->Step(1);
+  const Contents<float> before(*solver);
+  CHECK_THROWS_MATCHES(solver->Restore(state), Error, MessageMatches(ContainsSubstring(error)));
+  CHECK(Contents<float>(*solver) == before);
+  CHECK_NOTHROW(solver->Step(1));
+}
+
+TEST_CASE("A state that is another solver's is refused, and changes nothing") {
+  for (const std::string format : {"BINARYPROTO", "HDF5"}) {
+    INFO(format);
+    const Folder folder;
+    const World world("sim stream");
+    const std::string end = format == "HDF5" ? ".h5" : "";
+    const auto solver =
+        FedSolver<float>(SmallSolver(PrefixIn(folder) + "snapshot_format: " + format), world.place());
+    solver->Step(2);
+    solver->Snapshot();
+    const std::filesystem::path state = folder / ("s_iter_2.solverstate" + end);
+    CheckRefuses(SmallSolver("", 6), state, world, "history blob 0 has shape 5 3 (15)");
+    CheckRefuses(SmallSolver("type: 'Adam'"), state, world, "has 4 history blobs, and the solver 8");
+    CheckRefuses(SmallSolver("type: 'Nesterov'"), state, world,
+                 "is of a solver of type SGD, and this one is Nesterov");
+    CheckRefuses(SmallSolver(""), folder / ("s_iter_2.caffemodel" + end), world, "s_iter_2.caffemodel");
+    CheckRefuses(SmallSolver(""), folder / "none", world, "none");
+    std::filesystem::remove(folder / ("s_iter_2.caffemodel" + end));
+    CheckRefuses(SmallSolver(""), state, world, "s_iter_2.caffemodel");
+    std::filesystem::resize_file(state, std::filesystem::file_size(state) / 2);
+    CheckRefuses(SmallSolver(""), state, world, "solverstate");
+  }
+}
+
+TEST_CASE("A state of an iteration that none is, or of a step that none is, is refused") {
+  for (const std::string format : {"BINARYPROTO", "HDF5"}) {
+    INFO(format);
+    const Folder folder;
+    const World world("host cpu");
+    const std::string text = "lr_policy: 'multistep' gamma: 0.5 stepvalue: 3 ";
+    const auto solver = FedSolver<double>(SmallSolver(text), world.place());
+    solver->net()->ToHDF5(folder / "net");
+    detail::History<double> history;
+    for (const auto& blob : dynamic_cast<SGDSolver<double>&>(*solver).history()) history.push_back(blob);
+    const auto write = [&](int iter, int step) {
+      SolverState state;
+      state.set_iter(iter);
+      state.set_current_step(step);
+      state.set_solver_type("SGD");
+      state.set_learned_net(folder / "net");
+      std::filesystem::path file = folder / "state";
+      detail::WriteState(file, SolverOf("snapshot_format: " + format).snapshot_format(), state, history);
+      return file;
+    };
+    CheckRefuses(SmallSolver(text), write(-5, 0), world, ": iter is -5; it must be 0 or more");
+    CheckRefuses(SmallSolver(text), write(3, -1), world, ": current_step is -1; it must be 0 or more");
+    solver->Restore(write(std::numeric_limits<int>::max() - 1, 9));
+    CHECK_THROWS_MATCHES(solver->Step(2), Error, MessageMatches(ContainsSubstring("Step: 2 iterations")));
+    solver->Step(1);
+    CHECK(solver->iter() == std::numeric_limits<int>::max());
+  }
+}
+
+TEST_CASE("A state whose model is of another net is refused, and changes nothing") {
+  const Folder folder;
+  const World world("host cpu");
+  const auto solver = FedSolver<float>(SmallSolver(PrefixIn(folder)), world.place());
+  solver->Step(2);
+  solver->Snapshot();
+  NetParameter net;
+  ReadNetParamsFromBinaryFileOrDie(folder / "s_iter_2.caffemodel", &net);
+  net.mutable_layer(3)->mutable_blobs(0)->mutable_shape()->set_dim(0, 5);
+  net.mutable_layer(3)->mutable_blobs(0)->mutable_shape()->set_dim(1, 2);
+  WriteProtoToBinaryFile(net, folder / "s_iter_2.caffemodel");
+  CheckRefuses(SmallSolver(""), folder / "s_iter_2.solverstate", world, "second");
+  CheckRefuses(SmallSolver(""), folder / "s_iter_2.solverstate", world,
+               "s_iter_2.solverstate, its learned_net");
+}
+
+}  // namespace
+}  // namespace ferry::nets_test
