@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a ledger proves to be needless.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -208,12 +209,19 @@ TEST_CASE("A wait that fails is for no later one's bytes") {
   CHECK(waits == 1);
 }
 
-TEST_CASE("Two sites that write in turn at two places are told so") {
+TEST_CASE("Two sites that write in turn at two places are told so, once for both directions") {
   LedgerFixture f;
   const Ledger ledger;
   Blob<float> blob({100}, *f.device);
   blob.set_name("x");
-  for (int i = 0; i < 3; ++i) Grow(blob), GrowThere(blob);
+  Grow(blob), GrowThere(blob), Grow(blob), GrowThere(blob);
+  CHECK_THAT(Joined(ledger.Advice()),
+             !ContainsSubstring("back and forth"));  // once there and back is a round
+  Grow(blob), GrowThere(blob);
+  const auto advice = ledger.Advice();
+  CHECK(std::count_if(advice.begin(), advice.end(), [](const std::string& line) {
+          return line.find("back and forth") != std::string::npos;
+        }) == 1);
   CHECK_THAT(Joined(ledger.Advice()), ContainsSubstring("\"x\" went back and forth 2 times") &&
                                           ContainsSubstring("Grow (") && ContainsSubstring("GrowThere ("));
 }

@@ -70,6 +70,47 @@ TEST_CASE("A ledger sums what copies, fills, allocations, evictions and waits to
   check(LedgerKind::kWait, 1);
 }
 
+/// The simulated GPU, whose work is over some time after it was queued.
+struct Busy : FullForwardingDevice {
+  static constexpr std::chrono::milliseconds kWork{20};
+
+  Busy() : FullForwardingDevice(MakeDevice("sim:0")) {}
+  void HostWait(EventHandle event) override {
+    std::this_thread::sleep_for(kWork);
+    next().HostWait(event);
+  }
+};
+
+TEST_CASE("A Prefetch would have been in time where what wrote was queued long before, and the host reads") {
+  struct Case {
+    std::chrono::milliseconds between;
+    bool host_writes;
+    std::uint64_t in_time;
+  };
+  constexpr std::chrono::milliseconds kNone{0}, kLong = 2 * Busy::kWork;
+  for (const auto& [between, host_writes, in_time] :
+       {Case{kLong, false, 1}, Case{kNone, false, 0}, Case{kLong, true, 0}}) {
+    CAPTURE(between.count(), host_writes);
+    sim::Reset({.seed = 1});
+    Busy device;
+    SyncedMemory memory(40, device, "x");
+    const Ledger ledger;
+    memory.mutable_gpu_data();
+    std::this_thread::sleep_for(between);
+    host_writes ? static_cast<void>(memory.mutable_cpu_data()) : static_cast<void>(memory.cpu_data());
+    CHECK(Of(ledger, LedgerKind::kWait).count == 1);
+    CHECK(Total(ledger, &LedgerEntry::in_time) == in_time);
+  }
+}
+
+TEST_CASE("A memory that ends with its blocks has evicted none") {
+  LedgerFixture f;
+  const Ledger ledger;
+  { SyncedMemory(64, *f.device, "x").gpu_data(); }
+  CHECK(Of(ledger, LedgerKind::kAllocation).count == 1);
+  CHECK(Of(ledger, LedgerKind::kEviction).count == 0);
+}
+
 TEST_CASE("What an access zeroes counts as a fill, though it copies as well") {
   LedgerFixture f;
   SyncedMemory memory(64, *f.device, "x");
