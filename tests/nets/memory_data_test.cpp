@@ -147,7 +147,7 @@ TEST_CASE("What data layers make on the host goes to the place of the net where 
   memory.Forward();
   dummy.Forward();
   for (DataLayerRun<float>* const run : {static_cast<DataLayerRun<float>*>(&memory), &dummy})
-    for (const std::size_t top : {0, 1}) CHECK_NOTHROW(world.place().Read(run->top(top)));
+    for (std::size_t top = 0; top < 2; ++top) CHECK_NOTHROW(world.place().Read(run->top(top)));
 }
 
 TEST_CASE("MemoryData that cannot be is an error that names what is wrong") {

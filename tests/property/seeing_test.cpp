@@ -66,7 +66,7 @@ class Follower : public Observer {
 class Program {
  public:
   explicit Program(unsigned seed) : random_(seed) {
-    for (const std::size_t k : {0, 1}) {
+    for (std::size_t k = 0; k < models_.size(); ++k) {
       arrays_.emplace_back(kElements, first_, k == 0 ? "x" : "y");
       follower_->models[arrays_[k].memory().get()] = &models_[k];
     }
@@ -93,7 +93,8 @@ class Program {
   }
   void Step() {
     const auto k = static_cast<std::size_t>(Number(2));
-    const auto [first, count] = Range();
+    const auto range = Range();
+    const std::int64_t first = range.first, count = range.second;
     Array<float> part = arrays_[k].Slice(first, count);
     const std::span<float> now = std::span(models_[k].now).subspan(Index(first), Index(count));
     const Place& gpu = gpus_[Index(Number(4))];
