@@ -65,13 +65,6 @@ function(ferry_add_libraries)
   endif()
 endfunction()
 
-# A target of tests, which has the headers of test_headers precompiled where there is that.
-function(ferry_read_headers_once target)
-  if(TARGET test_headers)
-    target_precompile_headers(${target} REUSE_FROM test_headers)
-  endif()
-endfunction()
-
 # ferry_add_test(<name> SOURCES <file>... [LABELS <label>...] [LIBRARIES <library>...] [ARGS <argument>...])
 # A Catch2 program, and a test that runs it. It may include the library's private headers. The labels are those beside
 # the folder's.
@@ -81,7 +74,9 @@ function(ferry_add_test name)
   ferry_compile_options(${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ferry::ferry Catch2::Catch2WithMain ${arg_LIBRARIES})
-  ferry_read_headers_once(${name})
+  if(TARGET test_headers)
+    target_precompile_headers(${name} REUSE_FROM test_headers)
+  endif()
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}")
 endfunction()
