@@ -141,6 +141,21 @@ TEST_CASE("Layers that in Caffe do not look whether a gradient is asked for comp
   CHECK(DiffOf(*within.bottom[0]) == Numbers(72, 7));
 }
 
+/// Caffe multiplies the gradient by what the layer has written over its bottom.
+TEST_CASE("Power in place with the power 2 has Caffe's gradient") {
+  for (const char* const where : {"host cpu", "sim stream"}) {
+    const World world(where);
+    Run run(world, LayerText("Power", "power_param { power: 2 }"), {{{1}, {3}}});
+    run.top = run.bottom;
+    run.layer->SetUp(run.bottom, run.top);
+    run.Forward();
+    CHECK(run.bottom[0]->cpu_data()[0] == 9);
+    run.bottom[0]->mutable_cpu_diff()[0] = 1;
+    run.layer->Backward(run.top, {true}, run.bottom);
+    CHECK(run.bottom[0]->cpu_diff()[0] == 18 * 18);
+  }
+}
+
 TEST_CASE("Softmax goes along its axis, in place, too") {
   for (const std::string& where : Places())
     for (const std::int64_t inner : {std::int64_t{1}, std::int64_t{3}, std::int64_t{130}})

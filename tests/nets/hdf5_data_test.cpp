@@ -172,16 +172,18 @@ TEST_CASE("HDF5Data that cannot be is an error with the file and the dataset") {
   fails(other, {"2 top blobs", "names 1"});
 }
 
+LayerParameter OutputTo(const std::filesystem::path& file) {
+  return ParamOf("name: 'out' type: 'HDF5Output' hdf5_output_param { file_name: '" + file.string() + "' }");
+}
+
 TEST_CASE("HDF5Output writes in the pass after one that failed, and where transfers are forbidden") {
   if (!detail::HasHdf5()) SKIP("a build without HDF5");
   const Folder folder;
-  const LayerParameter param = ParamOf("name: 'out' type: 'HDF5Output' hdf5_output_param { file_name: '" +
-                                       (folder / "out.h5").string() + "' }");
   for (const std::string& where : DataPlaces()) {
     const World world(where);
     Blob<float> rows({3, 2}, world.device());
     Set(world.place(), 2.5F, rows);
-    const auto layer = LayerRegistry<float>::CreateLayer(param, world.place());
+    const auto layer = LayerRegistry<float>::CreateLayer(OutputTo(folder / "out.h5"), world.place());
     layer->SetUp({&rows, &rows}, {});
     CheckFails(
         [&] {
@@ -198,8 +200,7 @@ TEST_CASE("HDF5Output writes in the pass after one that failed, and where transf
 TEST_CASE("HDF5Output writes what HDF5Data reads, once") {
   if (!detail::HasHdf5()) SKIP("a build without HDF5");
   const Folder folder;
-  const LayerParameter param = ParamOf("name: 'out' type: 'HDF5Output' hdf5_output_param { file_name: '" +
-                                       (folder / "out.h5").string() + "' }");
+  const LayerParameter param = OutputTo(folder / "out.h5");
   for (const std::string& where : DataPlaces()) {
     const World world(where);
     Blob<float> data({3, 2}, world.device());
@@ -227,8 +228,7 @@ TEST_CASE("HDF5Output writes what HDF5Data reads, once") {
   }
   const World world("host cpu");
   Blob<float> data({3, 2}, world.device());
-  LayerParameter nowhere = param;
-  nowhere.mutable_hdf5_output_param()->set_file_name(folder / "no/out.h5");
+  LayerParameter nowhere = OutputTo(folder / "no/out.h5");
   CheckFails(
       [&] {
         LayerRegistry<float>::CreateLayer(nowhere, world.place())->SetUp({&data, &data}, {});

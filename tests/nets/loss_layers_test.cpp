@@ -77,6 +77,25 @@ TEST_CASE("The labels of ContrastiveLoss get no gradient, wanted or not") {
   }
 }
 
+TEST_CASE("Labels are cut to whole numbers before they are compared, as in Caffe") {
+  for (const char* const where : {"host cpu", "sim stream"}) {
+    const World world(where);
+    Run ignored(world, LayerText("SoftmaxWithLoss", "loss_param { ignore_label: -1 }"),
+                {{{2, 2}, {0, 0, 0, 0}}, {{2}, {-1.5, 0.9}}});
+    ignored.Forward();
+    CheckNear({ignored.top[0]->cpu_data()[0]}, {std::log(2.0)});
+    const auto loss = [&](double similar) {
+      Run run(world, LayerText("ContrastiveLoss", "contrastive_loss_param { margin: 5 }"),
+              {{{1, 2}, {1, 2}}, {{1, 2}, {2, 4}}, {{1}, {similar}}});
+      run.Forward();
+      return run.top[0]->cpu_data()[0];
+    };
+    CHECK(loss(-1) == loss(1));
+    CHECK(loss(-0.5) == loss(0));
+    CHECK(loss(0) != loss(1));
+  }
+}
+
 TEST_CASE("SoftmaxWithLoss divides by what the normalization says") {
   constexpr std::size_t kChannels = 5;
   constexpr std::size_t kInner = 70;  // more than a tile

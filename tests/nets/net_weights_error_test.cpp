@@ -2,6 +2,7 @@
 // Weights that cannot be copied leave those of the net as they were: all of them.
 #include <fstream>
 #include <functional>
+#include <sstream>
 
 #include "ferry/nets/proto_io.hpp"
 #include "ferry/transfer_guard.hpp"
@@ -94,44 +95,49 @@ TEST_CASE("Weights that are copied from the host move no bytes of those that the
 }
 
 #ifdef FERRY_HAS_HDF5
-TEST_CASE("A file of HDF5 whose last weights cannot be read changes none") {
-  const SavedWeights saved;
-  const std::filesystem::path file = saved.folder / "damaged.h5";
-  // As ToHDF5 writes it, with checksums, and then one bit of an element is another.
-  const std::vector<float> element{123.25F, 1, 1, 1, 1, 1};
-  {
-    const std::vector<std::pair<std::string, std::vector<hsize_t>>> datasets{
-        {"first/0", {2, 3}}, {"first/1", {2}}, {"second/0", {5, 2}}, {"second/1", {5}}};
-    const hid_t written = H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    const hid_t groups = H5Pcreate(H5P_LINK_CREATE);
-    H5Pset_create_intermediate_group(groups, 1);
-    for (const auto& [name, dims] : datasets) {
-      const hid_t checked = H5Pcreate(H5P_DATASET_CREATE);
-      H5Pset_chunk(checked, static_cast<int>(dims.size()), dims.data());
-      H5Pset_fletcher32(checked);
-      const hid_t space = H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr);
-      const hid_t dataset = H5Dcreate2(written, ("data/" + name).c_str(), H5T_NATIVE_FLOAT, space, groups,
-                                       checked, H5P_DEFAULT);
-      std::vector<float> values(10, name == "second/1" ? 123.25F : 2.0F);
-      H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
-      H5Dclose(dataset);
-      H5Sclose(space);
-      H5Pclose(checked);
-    }
-    H5Pclose(groups);
-    H5Fclose(written);
+constexpr float kLast = 123.25F;
+
+/// As Net::ToHDF5 writes weights, with checksums; those of the last dataset are kLast.
+void WriteWithChecksums(const std::filesystem::path& file) {
+  const std::vector<std::pair<std::string, std::vector<hsize_t>>> datasets{
+      {"data/first/0", {2, 3}}, {"data/first/1", {2}}, {"data/second/0", {5, 2}}, {"data/second/1", {5}}};
+  const hid_t written = H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t groups = H5Pcreate(H5P_LINK_CREATE);
+  H5Pset_create_intermediate_group(groups, 1);
+  for (const auto& [name, dims] : datasets) {
+    const auto rank = static_cast<int>(dims.size());
+    const hid_t checked = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(checked, rank, dims.data());
+    H5Pset_fletcher32(checked);
+    const hid_t space = H5Screate_simple(rank, dims.data(), nullptr);
+    const hid_t dataset =
+        H5Dcreate2(written, name.c_str(), H5T_NATIVE_FLOAT, space, groups, checked, H5P_DEFAULT);
+    const std::vector<float> values(10, &name == &datasets.back().first ? kLast : 2.0F);
+    H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Dclose(dataset);
+    H5Sclose(space);
+    H5Pclose(checked);
   }
-  std::string bytes;
-  {
-    std::ifstream in(file, std::ios::binary);
-    bytes.assign(std::istreambuf_iterator<char>(in), {});
-  }
-  const float last = 123.25F;
-  const std::size_t at = bytes.find(std::string(reinterpret_cast<const char*>(&last), sizeof last));
+  H5Pclose(groups);
+  H5Fclose(written);
+}
+
+/// Another bit in the first of the bytes that are kLast.
+void Damage(const std::filesystem::path& file) {
+  std::ostringstream in;
+  in << std::ifstream(file, std::ios::binary).rdbuf();
+  std::string bytes = in.str();
+  const std::size_t at = bytes.find(std::string(reinterpret_cast<const char*>(&kLast), sizeof kLast));
   REQUIRE(at != std::string::npos);
   bytes[at] = static_cast<char>(bytes[at] ^ 1);
   std::ofstream(file, std::ios::binary) << bytes;
+}
 
+TEST_CASE("A file of HDF5 whose last weights cannot be read changes none") {
+  const Folder folder;
+  const std::filesystem::path file = folder / "net.h5";
+  WriteWithChecksums(file);
+  Damage(file);
   const BlobWorld world;
   TrainedNet net(world.device());
   CHECK(ErrorOf([&] { net.CopyTrainedLayersFrom(file); }).find("'data/second/1'") != std::string::npos);

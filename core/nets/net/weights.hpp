@@ -21,8 +21,7 @@ namespace ferry::detail {
 template <class T>
 std::vector<T*> OverwriteAll(Device& device, std::span<const Operand<T>> operands);
 
-/// Says in the log that the net has no such layer. Returns true.
-/// A warning, if weights are lost; true.
+/// Says in the log that the net has no such layer: a warning, if weights are lost. Returns true.
 bool Ignore(const std::string& layer, bool has_weights);
 /// A warning: the source has no weights for this layer.
 void KeepOwn(const std::string& layer);

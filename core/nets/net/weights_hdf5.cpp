@@ -61,7 +61,7 @@ void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path) {
       copies.push_back({dataset, &to});
     }
   }
-  // All that a file may refuse first.
+  // All of the file first: a dataset that cannot be read must not leave some weights new and others old.
   std::vector<std::vector<T>> read;
   std::vector<Operand<T>> written;
   for (const Copy& copy : copies) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What layers refuse, and what they must not, where Caffe's values do not reach.
+// What layers refuse, in words, beside what Caffe does (rejected_test.cpp).
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -56,40 +55,6 @@ TEST_CASE("A selector that is asked for a gradient says that it has none") {
   CHECK_THROWS_MATCHES(run.layer->Backward(run.top, {true, true}, run.bottom), Error,
                        MessageMatches(ContainsSubstring("the selector, bottom 1, has no gradient")));
   CHECK_NOTHROW(run.layer->Backward(run.top, {true, false}, run.bottom));
-}
-
-TEST_CASE("Labels are cut to whole numbers before they are compared, as in Caffe") {
-  for (const char* const where : {"host cpu", "sim stream"}) {
-    const World world(where);
-    Run ignored(world, LayerText("SoftmaxWithLoss", "loss_param { ignore_label: -1 }"),
-                {{{2, 2}, {0, 0, 0, 0}}, {{2}, {-1.5, 0.9}}});
-    ignored.Forward();
-    CheckNear({ignored.top[0]->cpu_data()[0]}, {std::log(2.0)});
-    const auto loss = [&](double similar) {
-      Run run(world, LayerText("ContrastiveLoss", "contrastive_loss_param { margin: 5 }"),
-              {{{1, 2}, {1, 2}}, {{1, 2}, {2, 4}}, {{1}, {similar}}});
-      run.Forward();
-      return run.top[0]->cpu_data()[0];
-    };
-    CHECK(loss(-1) == loss(1));
-    CHECK(loss(-0.5) == loss(0));
-    CHECK(loss(0) != loss(1));
-  }
-}
-
-/// Caffe multiplies the gradient by what the layer has written over its bottom.
-TEST_CASE("Power in place with the power 2 has Caffe's gradient") {
-  for (const char* const where : {"host cpu", "sim stream"}) {
-    const World world(where);
-    Run run(world, LayerText("Power", "power_param { power: 2 }"), {{{1}, {3}}});
-    run.top = run.bottom;
-    run.layer->SetUp(run.bottom, run.top);
-    run.Forward();
-    CHECK(run.bottom[0]->cpu_data()[0] == 9);
-    run.bottom[0]->mutable_cpu_diff()[0] = 1;
-    run.layer->Backward(run.top, {true}, run.bottom);
-    CHECK(run.bottom[0]->cpu_diff()[0] == 18 * 18);
-  }
 }
 
 }  // namespace
