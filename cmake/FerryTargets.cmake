@@ -85,7 +85,7 @@ endfunction()
 # A Google Benchmark program, of the target benchmarks.
 function(ferry_add_bench name source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LIBRARIES")
-  add_executable(${name} ${source})
+  add_executable(${name} EXCLUDE_FROM_ALL ${source})
   ferry_compile_options(${name})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ferry::ferry benchmark::benchmark_main ${arg_LIBRARIES})

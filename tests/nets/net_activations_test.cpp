@@ -207,6 +207,8 @@ TEST_CASE("GoogLeNet's activations take at most 35 % when they are shared, as wa
   const ActivationBytes bytes = net.activation_bytes();
   INFO(bytes.planned << " of " << bytes.kept);
   CHECK(100 * bytes.planned <= 35 * bytes.kept);
+  net.input_blobs()[0]->Reshape({1, 3, 224, 224});
+  net.Reshape();
   Fill(*net.input_blobs()[0], 1);
   const auto kept = DataOf(*net.Forward()[0]);
   net.share_activations();

@@ -73,7 +73,7 @@ class Necessary {
     return (held & 1U << other) != 0 && (peers_ || (held & 1) == 0) ? other : 0;
   }
 
-  const bool peers_;
+  bool peers_;
   std::vector<Byte> bytes_;
   long runs_ = 0;
 };

@@ -6,19 +6,11 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "tests/sanitized.hpp"
+
 namespace ferry::testing {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr double kUsualScale = 0.02;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr double kUsualScale = 0.02;
-#else
-inline constexpr double kUsualScale = 0.2;
-#endif
-#else
-inline constexpr double kUsualScale = 0.2;
-#endif
+inline constexpr double kUsualScale = kSanitized ? 0.02 : 0.2;
 
 /// How much of the property tests is run; 1, which CI asks for, is all of it. The environment variable
 /// FERRY_TEST_SCALE says otherwise than usual.

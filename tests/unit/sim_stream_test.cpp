@@ -11,6 +11,7 @@
 #include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
 #include "sim_fixture.hpp"
+#include "tests/sanitized.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -68,7 +69,7 @@ TEST_CASE("streams that come and go leave nothing behind in the simulator, wheth
     const sim::Lock lock(sim::Machine::The().mutex);
     return sim::Machine::The().queue_count();
   };
-  TouchAndGo(memory, 200'000);
+  TouchAndGo(memory, kSanitized ? 20'000 : 200'000);
   CHECK(queues() < 100);
   memory.mutable_gpu_data();
   memory.cpu_data();

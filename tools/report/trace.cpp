@@ -29,6 +29,8 @@ std::optional<Kind> KindOf(std::string_view category) {
 /// Makes a Trace of events.
 class Builder {
  public:
+  explicit Builder(std::size_t most_slices) : most_slices_(most_slices) {}
+
   void Add(const Json& event);
   Trace Done();
 
@@ -41,6 +43,7 @@ class Builder {
   void AddFlow(const Json& event);
   void Thin();
 
+  const std::size_t most_slices_;
   Trace trace_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> tracks_;
   std::map<double, Flow> flows_;  ///< begun, by id
@@ -83,7 +86,7 @@ void Builder::AddSlice(const Json& event, Kind kind, ClockOf clock) {
   if (kind == Kind::kKernel || kind == Kind::kAccess) busy.kernels.push_back({begin, begin + length});
   if (kind == Kind::kCopy) busy.copies.push_back({begin, begin + length});
   if (kind == Kind::kCopy && clock == ClockOf::kHost && args != nullptr) AddPair(*args, length);
-  if (trace_.slices.size() == 2 * Trace::kMostSlices) Thin();
+  if (trace_.slices.size() == 2 * most_slices_) Thin();
 }
 
 void Builder::AddPair(const Json& args, double length) {
@@ -113,7 +116,7 @@ void Builder::AddFlow(const Json& event) {
     flows_[id] = {at, at, TrackOf(event), 0};
   } else if (const auto begun = flows_.find(id); begun != flows_.end()) {
     const Flow flow{begun->second.begin, at, begun->second.from, TrackOf(event)};
-    if (trace_.flows.size() < Trace::kMostSlices) trace_.flows.push_back(flow);
+    if (trace_.flows.size() < most_slices_) trace_.flows.push_back(flow);
     flows_.erase(begun);
   }
 }
@@ -121,8 +124,8 @@ void Builder::AddFlow(const Json& event) {
 /// Leaves the longest slices: a page has room for no more, and the shortest are not seen.
 void Builder::Thin() {
   auto& slices = trace_.slices;
-  if (slices.size() <= Trace::kMostSlices) return;
-  const auto last = slices.begin() + static_cast<std::ptrdiff_t>(Trace::kMostSlices);
+  if (slices.size() <= most_slices_) return;
+  const auto last = slices.begin() + static_cast<std::ptrdiff_t>(most_slices_);
   std::nth_element(slices.begin(), last, slices.end(),
                    [](const Slice& a, const Slice& b) { return a.length > b.length; });
   trace_.left_out += static_cast<std::uint64_t>(slices.end() - last);
@@ -159,11 +162,11 @@ std::uint32_t Texts::NumberOf(std::string_view text) {
   return found->second;
 }
 
-Trace ReadTrace(std::istream& in) {
+Trace ReadTrace(std::istream& in, std::size_t most_slices) {
   if (in.peek() == std::char_traits<char>::eof())
     throw BadTrace("is empty; of a program that dies, what it has not written by then is lost");
   ArrayReader reader(in);
-  Builder builder;
+  Builder builder(most_slices);
   bool ours = false, truncated = false;
   try {
     for (auto event = reader.Next(); event; event = reader.Next()) {

@@ -84,7 +84,7 @@ struct Trace {
   Texts texts;
   std::vector<Track> tracks;
   std::map<std::uint32_t, Space> spaces;  ///< by pid
-  std::vector<Slice> slices;              ///< the longest kMostSlices
+  std::vector<Slice> slices;              ///< the longest
   std::uint64_t left_out = 0;             ///< slices that are not
   std::vector<Flow> flows;
   std::map<PairKey, Pair> pairs;
@@ -94,7 +94,7 @@ struct Trace {
   static constexpr std::size_t kMostSlices = 100'000;
 };
 
-/// Reads what is there. Throws BadTrace.
-Trace ReadTrace(std::istream& in);
+/// Reads what is there, and of slices and flows the most that it is told to. Throws BadTrace.
+Trace ReadTrace(std::istream& in, std::size_t most_slices = Trace::kMostSlices);
 
 }  // namespace ferry::report

@@ -8,7 +8,7 @@ namespace {
 
 template <class X>
 std::string TextOf(const X& x) {
-  std::ostringstream text;  // NOLINT(misc-const-correctness): the line below writes to it
+  std::ostringstream text;
   text << x;
   return text.str();
 }

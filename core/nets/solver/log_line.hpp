@@ -17,7 +17,7 @@ inline bool LogsInfo() noexcept { return log_level() <= LogLevel::kInfo; }
 template <class... Parts>
 void LogInfo(const Parts&... parts) {
   if (!LogsInfo()) return;
-  std::ostringstream line;  // NOLINT(misc-const-correctness): the line below writes to it
+  std::ostringstream line;
   (line << ... << parts);
   Log(LogLevel::kInfo, line.str());
 }
