@@ -96,9 +96,10 @@ class DataLayerRun {
     layer_->set_random_key(key);
     for (std::size_t i = 0; i < tops; ++i) owned_.push_back(std::make_unique<Blob<T>>(place.device()));
     for (const auto& top : owned_) tops_.push_back(top.get());
-    layer_->SetUp({}, tops_);
+    SetUp();
   }
 
+  void SetUp() { layer_->SetUp({}, tops_); }
   void Forward() { layer_->Forward({}, tops_); }
   /// The elements of all tops, read at the layer's place first, as a layer behind it would.
   std::vector<T> Pass() {

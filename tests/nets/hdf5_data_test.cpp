@@ -170,6 +170,11 @@ TEST_CASE("HDF5Data that cannot be is an error with the file and the dataset") {
   fails(other, {folder / "a.h5", "labels"});
   other.mutable_top()->RemoveLast();
   fails(other, {"2 top blobs", "names 1"});
+
+  Blob<float> data(world.device()), label(world.device());
+  const auto layer = LayerRegistry<float>::CreateLayer(Hdf5Of(folder / "none", 2), world.place());
+  CHECK_THROWS_AS(layer->SetUp({}, {&data, &label}), NetError);
+  CheckFails([&] { layer->Forward({}, {&data, &label}); }, {"layer 'in' (HDF5Data)", "it has no source"});
 }
 
 LayerParameter OutputTo(const std::filesystem::path& file) {
@@ -194,6 +199,18 @@ TEST_CASE("HDF5Output writes in the pass after one that failed, and where transf
     const TransferGuard forbidden(TransferPolicy::kThrow);
     layer->Forward({&rows, &rows}, {});
     CHECK(Hdf5File::Open(folder / "out.h5").ShapeOf("data") == Shape{3, 2, 1, 1});
+  }
+}
+
+TEST_CASE("HDF5Output writes once more when it is set up once more") {
+  if (!detail::HasHdf5()) SKIP("a build without HDF5");
+  const Folder folder;
+  const World world("host cpu");
+  Blob<float> rows({3, 2}, world.device());
+  const auto layer = LayerRegistry<float>::CreateLayer(OutputTo(folder / "out.h5"), world.place());
+  for (int i = 0; i < 2; ++i) {
+    layer->SetUp({&rows, &rows}, {});
+    CHECK_NOTHROW(layer->Forward({&rows, &rows}, {}));
   }
 }
 

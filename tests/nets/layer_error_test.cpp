@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "ferry/nets/proto_io.hpp"
+#include "ferry/transfer_guard.hpp"
+#include "tests/folder.hpp"
 #include "tests/nets/layer_run.hpp"
 
 namespace ferry::nets_test {
@@ -45,6 +48,27 @@ TEST_CASE("A layer says what it cannot take, and what it could") {
     const auto run = [&] { Run(world, LayerText(one.type, one.param), one.bottoms, one.tops).Forward(); };
     CHECK_THROWS_MATCHES(run(), Error,
                          MessageMatches(ContainsSubstring(one.type) && ContainsSubstring(one.error)));
+  }
+}
+
+TEST_CASE("What a layer reads or makes on the host is meant where transfers are forbidden") {
+  const ferry::testing::Folder folder;
+  BlobProto h;
+  h.mutable_shape()->add_dim(2);
+  h.mutable_shape()->add_dim(2);
+  for (int i = 0; i < 4; ++i) h.add_data(static_cast<float>(i));
+  WriteProtoToBinaryFile(h, folder / "h");
+  const std::string source = "infogain_loss_param { source: '" + (folder / "h").string() + "' }";
+  const World world("sim stream");
+  for (const std::string& text :
+       {LayerText("Filter"), LayerText("BatchReindex"), LayerText("InfogainLoss", source)}) {
+    INFO(text);
+    Run run(world, text, {{{2, 2}, {1, 2, 3, 4}}, {{2}, {1, 0}}});
+    for (Blob<double>* const bottom : run.bottom) Scale(world.place(), 1.0, *bottom);
+    const TransferGuard forbidden(TransferPolicy::kThrow);
+    CHECK_NOTHROW(run.Forward());
+    for (Blob<double>* const top : run.top) Set(world.place(), 1.0, Diff(*top));
+    CHECK_NOTHROW(run.Backward());
   }
 }
 

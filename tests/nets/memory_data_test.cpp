@@ -168,6 +168,11 @@ TEST_CASE("MemoryData that cannot be is an error that names what is wrong") {
   run.memory().set_batch_size(4);
   run.Forward();
   CheckFails([&] { run.Forward(); }, {"batch of 4 from item 4", "6 items"});
+  run.memory().AddDatumVector(Datums(4, 1, 2, 3));
+  run.SetUp();  // and takes batches of 2 again
+  CheckFails([&] { run.Forward(); }, {"no data yet"});
+  run.memory().AddDatumVector(Datums(2, 1, 2, 3));
+  CHECK_NOTHROW(run.Forward());
   LayerParameter no_width = MemoryOf(2);
   no_width.mutable_memory_data_param()->clear_width();
   CheckFails([&] { MemoryRun<float>(no_width, world.place()); }, {"width 0", "1 or more"});

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "ferry/nets/proto_io.hpp"
+#include "ferry/observer.hpp"
 #include "ferry/transfer_guard.hpp"
 #include "tests/nets/nets.hpp"
 #include "tests/unit/blob_world.hpp"
@@ -91,6 +92,75 @@ TEST_CASE("Weights that are copied from the host move no bytes of those that the
     TrainedNet net(world.device());
     const TransferGuard forbidden(TransferPolicy::kThrow);
     CHECK_NOTHROW(copy(net));
+  }
+}
+
+TEST_CASE(
+    "Weights for a parameter without a shape, or for one of more elements than there are, change none") {
+  const BlobWorld world;
+  const SavedWeights saved;
+  NetParameter none = saved.message, few = saved.message;
+  BlobProto& of_none = *none.mutable_layer(2)->mutable_blobs(0);
+  of_none.Clear();
+  of_none.mutable_shape();
+  BlobProto& of_few = *few.mutable_layer(2)->mutable_blobs(0);
+  constexpr std::int64_t kMany = (std::int64_t{1} << 32) + 10;
+  of_few.mutable_shape()->clear_dim();
+  of_few.mutable_shape()->add_dim(kMany);
+  const auto check = [&](Blob<float> target, const NetParameter& source) {
+    TrainedNet net(world.device());
+    *net.layers()[2]->blobs()[0] = std::move(target);
+    const std::vector<float> before = DataOf(*net.params()[0]);
+    CHECK(ErrorOf([&] { net.CopyTrainedLayersFrom(source); }).find("layer 'second'") != std::string::npos);
+    CHECK(DataOf(*net.params()[0]) == before);
+  };
+  check(Blob<float>(world.device()), none);
+  check(Blob<float>({kMany}, world.device()), few);
+
+  TrainedNet shares(world.device());
+  Net<float> number(NetOf(kLayers), Place(world.device()), RandomSeed{2});
+  *shares.layers()[2]->blobs()[0] = Blob<float>(world.device());
+  *number.layers()[2]->blobs()[0] = Blob<float>({}, world.device());
+  const std::vector<float> before = DataOf(*shares.params()[0]);
+  CHECK(ErrorOf([&] { shares.ShareTrainedLayersWith(&number); }).find("layer 'second'") != std::string::npos);
+  CHECK(DataOf(*shares.params()[0]) == before);
+}
+
+TEST_CASE("Whatever a file of weights is called, an error of it has its name") {
+  const Folder folder;
+  const World world("host cpu");
+  const Net<float> other(NetOf(Input("x", "4 3") + Product("first", "x", 3)), TRAIN, world.place());
+  Net<float> net(NetOf(kLayers), TRAIN, world.place());
+  NetParameter message;
+  other.ToProto(&message);
+  for (const char* const name : {"first", "weights", "net", "this"}) {
+    const auto names_it = [&](const auto& copy) {
+      CHECK(ErrorOf(copy).starts_with((folder / name).string() + ": Cannot copy param 0"));
+    };
+    WriteProtoToBinaryFile(message, folder / name);
+    names_it([&] { net.CopyTrainedLayersFrom(folder / name); });
+    names_it([&] { net.CopyTrainedLayersFromBinaryProto(folder / name); });
+    if (!detail::HasHdf5()) continue;
+    other.ToHDF5(folder / name);
+    names_it([&] { net.CopyTrainedLayersFrom(folder / name); });
+    names_it([&] { net.CopyTrainedLayersFromHDF5(folder / name); });
+  }
+}
+
+TEST_CASE("Records of weights that are copied have the program's line") {
+  const SavedWeights saved;
+  for (const auto& copy : saved.Copies()) {
+    const BlobWorld world;
+    TrainedNet net(world.device());
+    long accesses = 0;
+    {
+      const Watch watch([&](const AccessRecord& access) {
+        ++accesses;
+        CHECK(std::string(access.site.file()).ends_with("net_weights_error_test.cpp"));
+      });
+      copy(net);
+    }
+    CHECK(accesses > 0);
   }
 }
 

@@ -104,6 +104,14 @@ TEST_CASE("A type of solver is added once") {
                        MessageMatches(ContainsSubstring("'SGD' is registered already")));
 }
 
+TEST_CASE("Solve of a solver beyond max_iter trains no more") {
+  const World world("host cpu");
+  const auto solver = FedSolver<float>(SmallSolver("max_iter: -2147483647"), world.place());
+  solver->Step(2);
+  CHECK_NOTHROW(solver->Solve());
+  CHECK(solver->iter() == 2);
+}
+
 TEST_CASE("Solve asks before it trains whether its last snapshot can be written") {
   const World world("host cpu");
   const auto solver = FedSolver<float>(

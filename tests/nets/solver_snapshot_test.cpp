@@ -208,10 +208,16 @@ TEST_CASE("A disk that is full leaves the last snapshot as it was") {
 TEST_CASE("A solver's own transfers are meant where a program forbids transfers") {
   const Folder folder;
   const World world("sim stream");
-  const auto solver = FedSolver<float>(
-      SmallSolver(PrefixIn(folder) +
-                  "momentum: 0.9 display: 1 test_iter: 1 test_interval: 2 snapshot_diff: true"),
-      world.place());
+  SolverParameter param = SmallSolver(
+      PrefixIn(folder) + "momentum: 0.9 display: 1 test_iter: 1 test_interval: 2 snapshot_diff: true");
+  LayerParameter& of_tests = *param.mutable_net_param()->add_layer();  // with weights that no other net has
+  of_tests.set_name("own");
+  of_tests.set_type("InnerProduct");
+  of_tests.add_bottom("second");
+  of_tests.add_top("own");
+  of_tests.mutable_inner_product_param()->set_num_output(1);
+  of_tests.add_include()->set_phase(TEST);
+  const auto solver = FedSolver<float>(param, world.place());
   for (Net<float>* const net : {solver->net().get(), solver->test_nets()[0].get()})
     net->add_before_forward([&world, net](int layer) {
       if (layer != 0) return;

@@ -5,8 +5,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
 #include <limits>
 
+#include "core/nets/hdf5/hdf5_file.hpp"
 #include "ferry/nets/proto_io.hpp"
 #include "tests/nets/solver_world.hpp"
 
@@ -23,7 +25,7 @@ void CheckRefuses(const SolverParameter& param, const std::filesystem::path& sta
   const auto solver = FedSolver<float>(param, world.place());
   solver->Step(1);
   const Contents<float> before(*solver);
-  CHECK_THROWS_MATCHES(solver->Restore(state), Error, MessageMatches(ContainsSubstring(error)));
+  CHECK_THROWS_MATCHES(solver->Restore(state), NetError, MessageMatches(ContainsSubstring(error)));
   CHECK(Contents<float>(*solver) == before);
   CHECK_NOTHROW(solver->Step(1));
 }
@@ -72,8 +74,9 @@ TEST_CASE("A state of an iteration that none is, or of a step that none is, is r
       detail::WriteState(file, SolverOf("snapshot_format: " + format).snapshot_format(), state, history);
       return file;
     };
-    CheckRefuses(SmallSolver(text), write(-5, 0), world, ": iter is -5; it must be 0 or more");
-    CheckRefuses(SmallSolver(text), write(3, -1), world, ": current_step is -1; it must be 0 or more");
+    CheckRefuses(SmallSolver(text), write(-5, 0), world,
+                 ": iter is -5; it must be a whole number from 0 to 2147483647");
+    CheckRefuses(SmallSolver(text), write(3, -1), world, ": current_step is -1; it must be a whole");
     solver->Restore(write(std::numeric_limits<int>::max() - 1, 9));
     CHECK_THROWS_MATCHES(solver->Step(2), Error, MessageMatches(ContainsSubstring("Step: 2 iterations")));
     solver->Step(1);
@@ -95,6 +98,31 @@ TEST_CASE("A state whose model is of another net is refused, and changes nothing
   CheckRefuses(SmallSolver(""), folder / "s_iter_2.solverstate", world, "second");
   CheckRefuses(SmallSolver(""), folder / "s_iter_2.solverstate", world,
                "s_iter_2.solverstate, its learned_net");
+  folder.Write("s_iter_2.caffemodel", "name: 'small'");
+  CheckRefuses(SmallSolver(""), folder / "s_iter_2.solverstate", world,
+               "s_iter_2.solverstate, its learned_net");
+}
+
+TEST_CASE("Numbers of a state of HDF5 that no int holds are refused") {
+  if (!detail::HasHdf5()) SKIP("a build without HDF5");
+  const Folder folder;
+  const World world("host cpu");
+  const auto write = [&](double iter, double step, const std::string& seed) {
+    std::filesystem::path path = folder / "state.h5";
+    detail::Hdf5File file = detail::Hdf5File::Create(path);
+    file.Write("iter", {1}, &iter);
+    file.Write("current_step", {1}, &step);
+    file.WriteString("seed", seed);
+    file.Close();
+    return path;
+  };
+  for (const double number : {4294967298.0, 2147483648.0, 1e300, 2.75, -0.5, -1.0, std::nan("")}) {
+    CAPTURE(number);
+    CheckRefuses(SmallSolver(""), write(number, 0, "1"), world, "state.h5: iter is ");
+    CheckRefuses(SmallSolver(""), write(1, number, "1"), world, "state.h5: current_step is ");
+  }
+  for (const std::string seed : {"12abc", "-1", "", "18446744073709551616"})
+    CheckRefuses(SmallSolver(""), write(1, 0, seed), world, "state.h5: seed '" + seed + "' is no number");
 }
 
 }  // namespace

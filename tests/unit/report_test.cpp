@@ -74,6 +74,24 @@ TEST_CASE("A report says how much of the copies' time kernels hide") {
   CHECK_THAT(OverlapOf({}).copies, WithinAbs(0, 0));
 }
 
+TEST_CASE("A report holds copies against kernels by a clock that has both") {
+  const std::string begin = R"([{"ph":"M","pid":1,"tid":0,"name":"ferry_trace"})";
+  const std::string copies = R"(,{"ph":"X","pid":2,"tid":1,"ts":0,"dur":4,"cat":"copy","name":"c"})"
+                             R"(,{"ph":"X","pid":2,"tid":1,"ts":9,"dur":2,"cat":"device copy","name":"c"})";
+  const std::string access = R"(,{"ph":"X","pid":2,"tid":2,"ts":0,"dur":9,"cat":"access","name":"a"})";
+  const std::string kernel =
+      R"(,{"ph":"X","pid":2,"tid":2,"ts":10,"dur":9,"cat":"device kernel","name":"k"})";
+  const auto overlap = [&](const std::string& events) {
+    return OverlapOf(Parse(begin + events + "]").spaces.at(2));
+  };
+  CHECK_THAT(overlap(copies + access).copies,
+             WithinAbs(4, 1e-9));  // the kernels of pointers have no device times
+  CHECK_THAT(overlap(copies + access).hidden, WithinAbs(4, 1e-9));
+  CHECK_THAT(overlap(copies).copies, WithinAbs(2, 1e-9));
+  CHECK_THAT(overlap(copies + access + kernel).copies, WithinAbs(2, 1e-9));
+  CHECK_THAT(overlap(copies + access + kernel).hidden, WithinAbs(1, 1e-9));
+}
+
 TEST_CASE("A report explains the peak of memory by labels") {
   const Trace trace = Parse(kSmall);
   const Peak peak = PeakOf(trace.spaces.at(2));

@@ -73,8 +73,12 @@ struct Space {
   std::vector<Change> changes;
   std::array<Busy, 2> busy;  ///< by ClockOf
 
-  /// The device's clock says when work ran, the host's when it was queued.
-  ClockOf best_clock() const noexcept { return busy[1].copies.empty() ? ClockOf::kHost : ClockOf::kDevice; }
+  /// The device's clock says when work ran, the host's when it was queued. Copies are held against kernels by
+  /// one clock, and kernels that the program launches by a pointer have the host's alone.
+  ClockOf best_clock() const noexcept {
+    const bool comparable = busy[0].kernels.empty() || !busy[1].kernels.empty();
+    return busy[1].copies.empty() || !comparable ? ClockOf::kHost : ClockOf::kDevice;
+  }
 };
 
 struct Trace {

@@ -35,6 +35,7 @@ void PrefetchingLayer<T>::set_random_key(const RandomKey& key) {
 
 template <class T>
 void PrefetchingLayer<T>::ForwardAt(const Place& /*place*/, const Blobs& /*bottom*/, const Blobs& top) {
+  if (prefetcher_ == nullptr) this->Fail("it has no source; SetUp has not ended, or failed");
   try {
     prefetcher_->Take(this->random_key(), top);
   } catch (const NetError& error) {

@@ -3,6 +3,7 @@
 
 #include "core/nets/layers/gather_rows.hpp"
 #include "core/nets/layers/layers.hpp"
+#include "core/nets/prefetch.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -58,7 +59,8 @@ class BatchReindexLayer : public Layer<T> {
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const std::int64_t items = bottom[0]->shape(0);
     const std::int64_t length = bottom[0]->count(1);
-    Index(items, bottom[1]->cpu_data());
+    Index(items, *bottom[1]);
+    for (const Blob<std::int64_t>* const made : {&rows_, &firsts_, &orders_}) PrefetchTo(place, *made);
     GatherRows<T>(place, rows_, rows_.count(), length, Read(*bottom[0], {items, length}),
                   Overwrite(*top[0], {rows_.count(), length}));
   }
@@ -75,7 +77,9 @@ class BatchReindexLayer : public Layer<T> {
 
  private:
   /// Also the other way round, by a counting sort, so that the sums of Backward have one order.
-  void Index(std::int64_t items, const T* numbers) {
+  void Index(std::int64_t items, const Blob<T>& of) {
+    const TransferGuard meant(TransferPolicy::kAllow);
+    const T* const numbers = of.cpu_data();
     const std::int64_t count = rows_.count();
     std::int64_t* const rows = rows_.overwrite_cpu_data();
     std::int64_t* const first = firsts_.overwrite_cpu_data();

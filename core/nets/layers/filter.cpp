@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/layers/gather_rows.hpp"
 #include "core/nets/layers/layers.hpp"
+#include "core/nets/prefetch.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -77,6 +78,7 @@ class FilterLayer : public Layer<T> {
   void Select(const Blob<T>& selector) {
     from_.Reshape({selector.count()});
     to_.Reshape({selector.count()});
+    const TransferGuard meant(TransferPolicy::kAllow);
     const T* const values = selector.cpu_data();
     std::int64_t* const from = from_.overwrite_cpu_data();
     std::int64_t* const to = to_.overwrite_cpu_data();
@@ -88,6 +90,8 @@ class FilterLayer : public Layer<T> {
       from[selected_] = n;
       to[n] = selected_++;
     }
+    PrefetchTo(this->place(), from_);
+    PrefetchTo(this->place(), to_);
   }
 
   Blob<std::int64_t> from_;  ///< for each item of a top, that of the bottom

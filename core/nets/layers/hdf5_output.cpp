@@ -26,6 +26,7 @@ class HDF5OutputLayer final : public Layer<T> {
   int ExactNumTopBlobs() const override { return 0; }
 
   void LayerSetUp(const Blobs& /*bottom*/, const Blobs& /*top*/) override {
+    written_ = false;
     if (File().empty()) this->Fail("hdf5_output_param's file_name is empty");
     try {
       Hdf5File::Create(File());  // appears when it is closed, which this one is not

@@ -5,6 +5,7 @@
 #include "core/nets/layers/layers.hpp"
 #include "core/nets/layers/loss_layer.hpp"
 #include "core/nets/layers/softmax.hpp"
+#include "core/nets/prefetch.hpp"
 #include "ferry/nets/proto_io.hpp"
 
 namespace ferry::detail {
@@ -70,6 +71,7 @@ class InfogainLossLayer : public LossLayer<T> {
     const Columns columns = columns_;
     const Labels labels = this->LabelsFor(columns.channels);
     this->RequireLabels(place, *bottom[1], labels);
+    if (bottom.size() == 2) PrefetchTo(place, gain_);
     SoftmaxForward(place, columns, *bottom[0], prob_);
     const T least = T(1e-20F);
     this->sum_.Compute(

@@ -41,6 +41,8 @@ void MemoryDataLayer<T>::LayerSetUp(const Blobs& /*bottom*/, const Blobs& top) {
   top[0]->Reshape({batch_size_, channels_, height_, width_});
   top[1]->Reshape({batch_size_});
   data_ = labels_ = nullptr;
+  n_ = 0;
+  added_ = fresh_ = false;
 }
 
 /// The pass that has position start_. The first one has it, even if the solver's iteration is lower than an

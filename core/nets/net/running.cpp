@@ -6,6 +6,7 @@
 #include "core/device/name.hpp"
 #include "core/nets/net/graph.hpp"
 #include "core/nets/net/naming_layer.hpp"
+#include "core/nets/prefetch.hpp"
 
 namespace ferry {
 
@@ -162,8 +163,7 @@ void Net<T>::Update() {
 
 template <class T>
 void Net<T>::PrefetchParams() const {
-  if (graph_->place.side() == Side::kCpu) return;
-  for (const Blob<T>* param : graph_->learnable_params) param->Prefetch(Side::kGpu, graph_->place.stream());
+  for (const Blob<T>* const param : graph_->learnable_params) detail::PrefetchTo(graph_->place, *param);
 }
 
 template <class T>

@@ -16,16 +16,18 @@
 namespace ferry {
 namespace detail {
 
-void FailParamCount(const std::string& layer, std::size_t source, std::size_t target) {
-  throw NetError("Incompatible number of blobs for layer '" + layer + "': the source has " +
-                 std::to_string(source) + ", this net " + std::to_string(target) +
+void FailParamCount(const std::string& layer, std::size_t source, std::size_t target,
+                    const std::string& file) {
+  throw NetError(file + (file.empty() ? "" : ": ") + "Incompatible number of blobs for layer '" + layer +
+                 "': the source has " + std::to_string(source) + ", this net " + std::to_string(target) +
                  "; to learn the layer from scratch, rename it");
 }
 
-void FailParamShape(const std::string& layer, int param, const std::string& source,
-                    const std::string& target) {
-  throw NetError("Cannot copy param " + std::to_string(param) + " weights from layer '" + layer +
-                 "'; shape mismatch. Source param shape is " + source + "; target param shape is " + target +
+void FailParamShape(const std::string& layer, int param, const std::string& source, const std::string& target,
+                    const std::string& file) {
+  throw NetError(file + (file.empty() ? "" : ": ") + "Cannot copy param " + std::to_string(param) +
+                 " weights from layer '" + layer + "'; shape mismatch. Source param shape is " + source +
+                 "; target param shape is " + target +
                  ". To learn this layer's parameters from scratch, rename the layer");
 }
 
@@ -39,18 +41,18 @@ void KeepOwn(const std::string& layer) {
 }
 
 template <class T>
-std::vector<T*> OverwriteAll(Device& device, std::span<const Operand<T>> operands) {
+std::vector<T*> OverwriteAll(Device& device, std::span<const Operand<T>> operands, const Site& site) {
   std::vector<Request> requests(operands.size());
   std::transform(operands.begin(), operands.end(), requests.begin(),
                  [](const Operand<T>& operand) { return operand.request(); });
   std::vector<void*> ptrs(operands.size());
-  TakeAt(Place::Cpu(device), requests, ptrs);
+  TakeAt({Place::Cpu(device), site}, requests, ptrs);
   std::vector<T*> elements(operands.size());
   std::transform(ptrs.begin(), ptrs.end(), elements.begin(), [](void* ptr) { return static_cast<T*>(ptr); });
   return elements;
 }
-template std::vector<float*> OverwriteAll(Device&, std::span<const Operand<float>>);
-template std::vector<double*> OverwriteAll(Device&, std::span<const Operand<double>>);
+template std::vector<float*> OverwriteAll(Device&, std::span<const Operand<float>>, const Site&);
+template std::vector<double*> OverwriteAll(Device&, std::span<const Operand<double>>, const Site&);
 
 }  // namespace detail
 
@@ -76,9 +78,10 @@ std::string Describe(std::span<const std::int64_t> dims) {
 
 template <class T>
 void RequireFit(const std::string& layer, int i, const BlobProto& source, const Blob<T>& target) {
-  if (!target.ShapeEquals(source))
+  const bool no_shape = target.num_axes() == 0 && target.count() == 0;  // where the message has a number
+  if (no_shape || !target.ShapeEquals(source))
     detail::FailParamShape(layer, i, Describe(detail::ContentsOf(source).dims()), target.shape_string());
-  const auto count = static_cast<int>(target.count());
+  const std::int64_t count = target.count();
   const int data = source.double_data_size() != 0 ? source.double_data_size() : source.data_size();
   const int diff = source.double_diff_size() != 0 ? source.double_diff_size() : source.diff_size();
   if (data != count || (diff != 0 && diff != count))
@@ -90,7 +93,7 @@ void RequireFit(const std::string& layer, int i, const BlobProto& source, const 
 }  // namespace
 
 template <class T>
-void Net<T>::CopyTrainedLayersFrom(const NetParameter& param) {
+void Net<T>::CopyTrainedLayersFrom(const NetParameter& param, const Site& site) {
   std::vector<std::pair<Blob<T>*, const BlobProto*>> copies;
   std::vector<Operand<T>> written;
   for (const LayerParameter& source : param.layer()) {
@@ -107,30 +110,30 @@ void Net<T>::CopyTrainedLayersFrom(const NetParameter& param) {
         written.push_back(Overwrite(Diff(blob)));
     }
   }
-  detail::OverwriteAll<T>(graph_->place.device(), written);
-  for (const auto& [blob, source] : copies) blob->FromProto(*source, WithReshape::kNo);
   for (std::size_t i = 0; i < graph_->layers.size(); ++i) {
     const auto is_it = [&](const LayerParameter& source) { return source.name() == graph_->layer_names[i]; };
     if (!graph_->layers[i]->blobs().empty() &&
         std::none_of(param.layer().begin(), param.layer().end(), is_it))
       detail::KeepOwn(graph_->layer_names[i]);
   }
+  detail::OverwriteAll<T>(graph_->place.device(), written, site);
+  for (const auto& [blob, source] : copies) blob->FromProto(*source, WithReshape::kNo, site);
 }
 
 template <class T>
-void Net<T>::CopyTrainedLayersFromBinaryProto(const std::filesystem::path& file) {
+void Net<T>::CopyTrainedLayersFromBinaryProto(const std::filesystem::path& file, const Site& site) {
   NetParameter param;
   ReadNetParamsFromBinaryFileOrDie(file, &param);
-  CopyTrainedLayersFrom(param);
+  try {
+    CopyTrainedLayersFrom(param, site);
+  } catch (const NetError& error) {
+    throw NetError(file.string() + ": " + error.what());
+  }
 }
 
 template <class T>
-void Net<T>::CopyTrainedLayersFrom(const std::filesystem::path& file) try {
-  detail::IsHdf5(file) ? CopyTrainedLayersFromHDF5(file) : CopyTrainedLayersFromBinaryProto(file);
-} catch (const NetError& error) {
-  const std::string what = error.what();
-  if (what.find(file.string()) != std::string::npos) throw;
-  throw NetError(file.string() + ": " + what);
+void Net<T>::CopyTrainedLayersFrom(const std::filesystem::path& file, const Site& site) {
+  detail::IsHdf5(file) ? CopyTrainedLayersFromHDF5(file, site) : CopyTrainedLayersFromBinaryProto(file, site);
 }
 
 template <class T>
@@ -156,7 +159,8 @@ void Net<T>::ShareTrainedLayersWith(const Net* other) {
     for (int i = 0; i < SizeOf(source->blobs()); ++i) {
       const Blob<T>& from = *source->blobs()[Index(i)];
       Blob<T>& to = *target->blobs()[Index(i)];
-      if (from.shape() != to.shape()) detail::FailParamShape(name, i, from.shape_string(), to.shape_string());
+      if (from.shape() != to.shape() || from.count() != to.count())  // none is not that of one number
+        detail::FailParamShape(name, i, from.shape_string(), to.shape_string());
       shares.emplace_back(&to, &from);
     }
   }
@@ -172,12 +176,12 @@ void Net<T>::ToProto(NetParameter* param, bool write_diff) const {
   param->Swap(&written);
 }
 
-#define FERRY_INSTANTIATE(T)                                                            \
-  template void Net<T>::CopyTrainedLayersFrom(const NetParameter&);                     \
-  template void Net<T>::CopyTrainedLayersFromBinaryProto(const std::filesystem::path&); \
-  template void Net<T>::CopyTrainedLayersFrom(const std::filesystem::path&);            \
-  template void Net<T>::ShareWeights();                                                 \
-  template void Net<T>::ShareTrainedLayersWith(const Net*);                             \
+#define FERRY_INSTANTIATE(T)                                                                         \
+  template void Net<T>::CopyTrainedLayersFrom(const NetParameter&, const Site&);                     \
+  template void Net<T>::CopyTrainedLayersFromBinaryProto(const std::filesystem::path&, const Site&); \
+  template void Net<T>::CopyTrainedLayersFrom(const std::filesystem::path&, const Site&);            \
+  template void Net<T>::ShareWeights();                                                              \
+  template void Net<T>::ShareTrainedLayersWith(const Net*);                                          \
   template void Net<T>::ToProto(NetParameter*, bool) const
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);

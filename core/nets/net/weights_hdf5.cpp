@@ -31,7 +31,7 @@ bool IsPrefix(const std::vector<std::string>& layers, const std::string& name) {
 }  // namespace
 
 template <class T>
-void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path) {
+void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path, const Site& site) {
   const Hdf5File file = Hdf5File::Open(path);
   for (const std::string& name : file.Names("data"))
     if (!has_layer(name) && !IsPrefix(graph_->layer_names, name)) detail::Ignore(name, true);
@@ -48,16 +48,17 @@ void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path) {
     const std::size_t datasets = CountDatasets(file, group, links);
     if (datasets == 0 && links != 0) continue;
     const std::vector<int>& params = graph_->nodes[Index(l)].param_ids;
-    if (datasets > params.size()) detail::FailParamCount(name, datasets, params.size());
+    if (datasets > params.size()) detail::FailParamCount(name, datasets, params.size(), path.string());
     for (int i = 0; i < SizeOf(params); ++i) {
       Blob<T>& to = *graph_->params[Index(params[Index(i)])];
       const std::string dataset = group + '/' + std::to_string(i);
       if (!file.HasDataset(dataset)) {
         if (graph_->param_owners[Index(params[Index(i)])] >= 0) continue;
-        detail::FailParamCount(name, datasets, params.size());
+        detail::FailParamCount(name, datasets, params.size(), path.string());
       }
       const Shape shape = file.ShapeOf(dataset);
-      if (shape != to.shape()) detail::FailParamShape(name, i, shape.ToString(), to.shape_string());
+      if (shape != to.shape() || shape.count() != to.count())  // none is not that of one number
+        detail::FailParamShape(name, i, shape.ToString(), to.shape_string(), path.string());
       copies.push_back({dataset, &to});
     }
   }
@@ -69,10 +70,10 @@ void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path) {
     file.Read<T>(copy.dataset, read.back());
     written.push_back(Overwrite(*copy.to));
   }
-  const std::vector<T*> to = detail::OverwriteAll<T>(graph_->place.device(), written);
-  for (std::size_t i = 0; i < read.size(); ++i) std::copy(read[i].begin(), read[i].end(), to[i]);
   for (const auto& [name, l] : graph_->layer_index)
     if (!graph_->layers[Index(l)]->blobs().empty() && !file.HasGroup("data/" + name)) detail::KeepOwn(name);
+  const std::vector<T*> to = detail::OverwriteAll<T>(graph_->place.device(), written, site);
+  for (std::size_t i = 0; i < read.size(); ++i) std::copy(read[i].begin(), read[i].end(), to[i]);
 }
 
 template <class T>
@@ -94,8 +95,8 @@ void Net<T>::ToHDF5(const std::filesystem::path& path, bool write_diff) const {
   file.Close();
 }
 
-#define FERRY_INSTANTIATE(T)                                                     \
-  template void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path&); \
+#define FERRY_INSTANTIATE(T)                                                                  \
+  template void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path&, const Site&); \
   template void Net<T>::ToHDF5(const std::filesystem::path&, bool) const
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);

@@ -9,7 +9,6 @@
 #include "core/nets/solver/log_line.hpp"
 #include "core/nets/solver/outputs.hpp"
 #include "ferry/nets/solver.hpp"
-#include "ferry/transfer_guard.hpp"
 
 namespace ferry {
 namespace {
@@ -27,7 +26,7 @@ void Solver<T>::Solve(const char* resume_file) {
   if (resume_file != nullptr) Restore(resume_file);
   if (param_.snapshot_after_train()) RequireWritable();
   const int start_iter = iter_;
-  Step(param_.max_iter() - iter_);
+  Step(std::max(param_.max_iter(), iter_) - iter_);
   if (param_.snapshot_after_train() && (param_.snapshot() == 0 || iter_ % param_.snapshot() != 0)) Snapshot();
   if (requested_early_exit_) {
     detail::LogInfo("Optimization stopped early.");
@@ -107,7 +106,6 @@ T Solver<T>::Passes() {
 template <class T>
 void Solver<T>::PrefetchState() {
   if (!on_host_) return;
-  const TransferGuard meant(TransferPolicy::kAllow);
   net_->PrefetchParams();
   for (const auto& blob : history_) detail::PrefetchTo(net_->place(), *blob);
   on_host_ = false;

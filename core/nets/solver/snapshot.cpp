@@ -10,6 +10,22 @@
 #include "ferry/transfer_guard.hpp"
 
 namespace ferry {
+namespace {
+
+[[noreturn]] void FailLearnedNet(const std::filesystem::path& state_file, const Error& error) {
+  detail::FailSolver(state_file.string() + ", its learned_net: " + error.what());
+}
+
+/// Throws NetError, too, where ReadState throws FormatError.
+template <class T>
+SolverState StateOf(const std::filesystem::path& file, const detail::History<T>& like,
+                    detail::History<T>* history) try {
+  return detail::ReadState(file, like, history);
+} catch (const FormatError& error) {
+  detail::FailSolver(error.what());
+}
+
+}  // namespace
 
 template <class T>
 std::string Solver<T>::SnapshotFilename(const std::string& extension) const {
@@ -66,7 +82,7 @@ void Solver<T>::Restore(const std::filesystem::path& state_file) {
   const TransferGuard meant(TransferPolicy::kAllow);
   detail::LogInfo("Restoring previous solver status from ", state_file.string());
   detail::History<T> history;
-  const SolverState state = detail::ReadState(state_file, history_, &history);
+  const SolverState state = StateOf(state_file, history_, &history);
   if (state.has_solver_type() && state.solver_type() != type())
     detail::FailSolver(state_file.string() + " is of a solver of type " + state.solver_type() +
                        ", and this one is " + type());
@@ -76,7 +92,9 @@ void Solver<T>::Restore(const std::filesystem::path& state_file) {
     try {
       net_->CopyTrainedLayersFrom(state.learned_net());
     } catch (const NetError& error) {
-      detail::FailSolver(state_file.string() + ", its learned_net: " + error.what());
+      FailLearnedNet(state_file, error);
+    } catch (const FormatError& error) {
+      FailLearnedNet(state_file, error);
     }
   }
   for (std::size_t i = 0; i < history.size(); ++i) *history_[i] = std::move(*history[i]);

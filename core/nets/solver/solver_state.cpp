@@ -2,8 +2,11 @@
 #include "core/nets/solver/solver_state.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
+#include <sstream>
 #include <string>
 
 #include "core/nets/hdf5/hdf5_file.hpp"
@@ -42,27 +45,35 @@ void WriteHdf5(const std::filesystem::path& path, const SolverState& state, cons
              ", and the solver's has " + needed + "; it is of another net");
 }
 
-void RequireCount(const std::string& file, const char* name, int count) {
-  if (count < 0) FailSolver(file + ": " + name + " is " + std::to_string(count) + "; it must be 0 or more");
+/// The number that it is. A double holds each int, and shows what is none.
+int CountOf(double value, const std::string& file, const char* name) {
+  if (value >= 0 && value <= std::numeric_limits<int>::max() && value == std::floor(value))
+    return static_cast<int>(value);
+  std::ostringstream text;
+  text << file << ": " << name << " is " << value << "; it must be a whole number from 0 to 2147483647";
+  FailSolver(text.str());
+}
+
+/// Not as an int, since HDF5 would cut what is none.
+int ReadCount(const Hdf5File& file, const std::string& path, const char* name) {
+  double value = 0;
+  file.Read(name, std::span(&value, 1));
+  return CountOf(value, path, name);
 }
 
 template <class T>
 SolverState ReadHdf5(const std::filesystem::path& path, const History<T>& like, History<T>* history) {
   const Hdf5File file = Hdf5File::Open(path);
-  const auto number = [&](const char* name) {
-    int value = 0;
-    file.Read(name, std::span(&value, 1));
-    return value;
-  };
   SolverState state;
-  state.set_iter(number("iter"));
-  state.set_current_step(number("current_step"));
+  state.set_iter(ReadCount(file, path.string(), "iter"));
+  state.set_current_step(ReadCount(file, path.string(), "current_step"));
   if (file.HasDataset("learned_net")) state.set_learned_net(file.ReadString("learned_net"));
   if (file.HasDataset("solver_type")) state.set_solver_type(file.ReadString("solver_type"));
   if (file.HasDataset("seed")) {
     const std::string text = file.ReadString("seed");
     std::uint64_t seed = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), seed).ec != std::errc())
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error != std::errc() || end != text.data() + text.size())
       FailSolver(path.string() + ": seed '" + text + "' is no number");
     state.set_seed(seed);
   }
@@ -83,6 +94,8 @@ SolverState ReadBinary(const std::filesystem::path& path, const History<T>& like
   SolverState state;
   ReadProtoFromBinaryFileOrDie(path, &state);
   if (!state.has_iter()) FailSolver(path.string() + " has no iter; it is no solver's state");
+  CountOf(state.iter(), path.string(), "iter");
+  CountOf(state.current_step(), path.string(), "current_step");
   const auto count = static_cast<std::size_t>(state.history_size());
   if (count != like.size()) FailCount(path.string(), count, like.size());
   for (std::size_t i = 0; i < count; ++i) {
@@ -116,10 +129,7 @@ void WriteState(const std::filesystem::path& file, SolverParameter::SnapshotForm
 
 template <class T>
 SolverState ReadState(const std::filesystem::path& file, const History<T>& like, History<T>* history) {
-  SolverState state = IsHdf5(file) ? ReadHdf5(file, like, history) : ReadBinary(file, like, history);
-  RequireCount(file.string(), "iter", state.iter());
-  RequireCount(file.string(), "current_step", state.current_step());
-  return state;
+  return IsHdf5(file) ? ReadHdf5(file, like, history) : ReadBinary(file, like, history);
 }
 
 #define FERRY_INSTANTIATE(T)                                                              \

@@ -32,6 +32,7 @@ void Solver<T>::Test(int test_net_id) {
   detail::LogInfo("Iteration ", iter_, ", Testing net (#", test_net_id, ")");
   Net<T>& net = *test_nets_.at(static_cast<std::size_t>(test_net_id));
   net.ShareTrainedLayersWith(net_.get());
+  net.PrefetchParams();  // those that this one has alone
   const auto passes = static_cast<std::uint64_t>(std::max(param_.test_iter(test_net_id), 0));
   // Passes of tests count on from test to test, so that each sees the next data.
   const int tests = iter_ / param_.test_interval() - (param_.test_initialization() ? 0 : 1);

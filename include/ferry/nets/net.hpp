@@ -119,19 +119,22 @@ class Net {
 
   /// @name Parameters of other nets and of files
   /// By the names of layers; layers that this net has not are left out. All are looked at before the first is
-  /// copied. Throws where a layer has another number of parameters, or one of another shape.
+  /// copied. Throws where a layer has another number of parameters, or one of another shape. All parameters
+  /// that are copied are locked at once; ThreadSanitizer ends a program with more than 64 of them, unless
+  /// TSAN_OPTIONS has detect_deadlocks=0.
   ///@{
 
   /// Parameters that share get their owner's storage once more, for who has given them another.
   void ShareWeights();
   /// This net's parameters get the storage of the other's, on the same device. Not their diffs.
   void ShareTrainedLayersWith(const Net* other);
-  void CopyTrainedLayersFrom(const NetParameter& param);
+  void CopyTrainedLayersFrom(const NetParameter& param, const Site& site = Site::Caller());
   /// HDF5, or else a binary NetParameter. Throws NetError or FormatError for a file that is neither.
-  void CopyTrainedLayersFrom(const std::filesystem::path& file);
-  void CopyTrainedLayersFromBinaryProto(const std::filesystem::path& file);  ///< @overload
+  void CopyTrainedLayersFrom(const std::filesystem::path& file, const Site& site = Site::Caller());
+  /// @overload
+  void CopyTrainedLayersFromBinaryProto(const std::filesystem::path& file, const Site& site = Site::Caller());
   /// A parameter that shares another's storage may be missing in the file. Throws in a build without HDF5.
-  void CopyTrainedLayersFromHDF5(const std::filesystem::path& path);
+  void CopyTrainedLayersFromHDF5(const std::filesystem::path& path, const Site& site = Site::Caller());
   ///@}
   /// The layers as they run here, with their parameters, and no inputs or state.
   void ToProto(NetParameter* param, bool write_diff = false) const;
