@@ -44,7 +44,7 @@ struct LedgerEntry {
   std::int64_t took_ns = 0;
 };
 
-/// While it lives, it counts what moves, and for whom. A record takes 100 to 160 ns. Its memory is bounded
+/// While it lives, it counts what moves, and for whom. A record takes 100 to 250 ns. Its memory is bounded
 /// by the number of live memories: beyond 4096 entries, what is new goes to one for each kind, without label
 /// and sites. Any thread may call.
 class Ledger {
