@@ -112,10 +112,11 @@ class Blob : public BlobArrays<T> {
   void set_name(const std::string& name);
   const std::string& name() const noexcept;  ///< what set_name said
 
-  /// Whether the message has this shape. Legacy dims are compared from the last axis, as Caffe wrote them.
+  /// Whether the message has this shape; false for a blob that has none. Legacy dims are compared from the
+  /// last axis, as Caffe wrote them.
   template <BlobMessage M>
   bool ShapeEquals(const M& other) const {
-    return detail::ShapeEquals(shape_, detail::ContentsOf(other));
+    return HasShape() && detail::ShapeEquals(shape_, detail::ContentsOf(other));
   }
 
   /// Start on `on`, or on the main stream, what a read on that side will need, and do not wait for it.

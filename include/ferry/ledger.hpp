@@ -27,9 +27,9 @@ struct LedgerEntry {
   bool pageable;                 ///< copies of bytes that are the caller's
   std::uint64_t count = 0;       ///< how often
   std::uint64_t bytes = 0;       ///< of all together
-  /// Of the copies, those that a read in place of `written` would have saved, and of whoever asked for the
-  /// bytes mutable in place after it: the device had the bytes when the host asked for them mutable, and the
-  /// host did not change them. Counted by Ledger::Detail::kVerify.
+  /// Of the copies, those that read-only access would have saved: the device had the bytes when `written`
+  /// asked for them mutable, and the host did not change them. A line that asked for them mutable while they
+  /// were in place is not told, and must ask for less, too. Counted by Ledger::Detail::kVerify.
   std::uint64_t unwritten = 0;
   /// Of the copies, those that undid the one before: the same bytes went back, and the line that had written
   /// them then asks for them now.
@@ -44,9 +44,9 @@ struct LedgerEntry {
   std::int64_t took_ns = 0;
 };
 
-/// While it lives, it counts what moves, and for whom. A record takes 100 to 250 ns. Its memory is bounded
-/// by the number of live memories: beyond 4096 entries, what is new goes to one for each kind, without label
-/// and sites. Any thread may call.
+/// While it lives, it counts what moves, and for whom. A record takes 100 to 250 ns. It has a note of
+/// each live memory, and at most 4096 entries; what is new beyond them goes to one for each kind, without
+/// label and sites. Any thread may call.
 class Ledger {
  public:
   /// What it looks at.

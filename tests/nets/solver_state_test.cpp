@@ -121,6 +121,8 @@ TEST_CASE("Numbers of a state of HDF5 that no int holds are refused") {
     CheckRefuses(SmallSolver(""), write(number, 0, "1"), world, "state.h5: iter is ");
     CheckRefuses(SmallSolver(""), write(1, number, "1"), world, "state.h5: current_step is ");
   }
+  CheckRefuses(SmallSolver(""), write(2147483648.0, 0, "1"), world, "iter is 2147483648; it must be");
+  CheckRefuses(SmallSolver(""), write(2.0000001, 0, "1"), world, "iter is 2.0000001; it must be");
   for (const std::string seed : {"12abc", "-1", "", "18446744073709551616"})
     CheckRefuses(SmallSolver(""), write(1, 0, seed), world, "state.h5: seed '" + seed + "' is no number");
 }

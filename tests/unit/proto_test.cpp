@@ -152,6 +152,10 @@ TEST_CASE("legacy dims equal a shape that they fill up from the front") {
     SetLegacy(proto, dim == 0 ? 5 : 1, dim == 1 ? 5 : 1, 2, 3);
     CHECK(!blob.ShapeEquals(proto));
   }
+  SetLegacy(proto, 1, 1, 1, 1);
+  CHECK(Blob<float>({}, world.device()).ShapeEquals(proto));
+  CHECK(!Blob<float>(world.device()).ShapeEquals(proto));
+  CHECK(!Blob<float>(world.device()).ShapeEquals(Proto({}, 1)));
   CHECK(!blob.ShapeEquals(Proto({3, 2}, 0)));
   CHECK(blob.ShapeEquals(Proto({2, 3}, 0)));
 }

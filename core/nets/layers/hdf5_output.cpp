@@ -8,7 +8,7 @@ namespace ferry::detail {
 namespace {
 
 /// Writes bottom 0 as the dataset "data" of a file of HDF5, and bottom 1 as "label". The file appears with
-/// the first pass forward, and a second one is an error.
+/// the first pass forward after SetUp, and a second one is an error.
 ///
 /// Parameters: hdf5_output_param { file_name }.
 /// Bottoms: 2, of as many rows, and at most 4 axes: the datasets have 4.

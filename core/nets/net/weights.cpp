@@ -78,8 +78,7 @@ std::string Describe(std::span<const std::int64_t> dims) {
 
 template <class T>
 void RequireFit(const std::string& layer, int i, const BlobProto& source, const Blob<T>& target) {
-  const bool no_shape = target.num_axes() == 0 && target.count() == 0;  // where the message has a number
-  if (no_shape || !target.ShapeEquals(source))
+  if (!target.ShapeEquals(source))
     detail::FailParamShape(layer, i, Describe(detail::ContentsOf(source).dims()), target.shape_string());
   const std::int64_t count = target.count();
   const int data = source.double_data_size() != 0 ? source.double_data_size() : source.data_size();
@@ -159,7 +158,8 @@ void Net<T>::ShareTrainedLayersWith(const Net* other) {
     for (int i = 0; i < SizeOf(source->blobs()); ++i) {
       const Blob<T>& from = *source->blobs()[Index(i)];
       Blob<T>& to = *target->blobs()[Index(i)];
-      if (from.shape() != to.shape() || from.count() != to.count())  // none is not that of one number
+      // Counts, too: no shape differs from that of one number.
+      if (from.shape() != to.shape() || from.count() != to.count())
         detail::FailParamShape(name, i, from.shape_string(), to.shape_string());
       shares.emplace_back(&to, &from);
     }

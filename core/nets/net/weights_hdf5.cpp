@@ -57,7 +57,7 @@ void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path, const 
         detail::FailParamCount(name, datasets, params.size(), path.string());
       }
       const Shape shape = file.ShapeOf(dataset);
-      if (shape != to.shape() || shape.count() != to.count())  // none is not that of one number
+      if (shape != to.shape() || shape.count() != to.count())  // no shape differs from that of one number
         detail::FailParamShape(name, i, shape.ToString(), to.shape_string(), path.string());
       copies.push_back({dataset, &to});
     }

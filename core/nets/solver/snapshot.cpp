@@ -16,15 +16,6 @@ namespace {
   detail::FailSolver(state_file.string() + ", its learned_net: " + error.what());
 }
 
-/// Throws NetError, too, where ReadState throws FormatError.
-template <class T>
-SolverState StateOf(const std::filesystem::path& file, const detail::History<T>& like,
-                    detail::History<T>* history) try {
-  return detail::ReadState(file, like, history);
-} catch (const FormatError& error) {
-  detail::FailSolver(error.what());
-}
-
 }  // namespace
 
 template <class T>
@@ -82,7 +73,7 @@ void Solver<T>::Restore(const std::filesystem::path& state_file) {
   const TransferGuard meant(TransferPolicy::kAllow);
   detail::LogInfo("Restoring previous solver status from ", state_file.string());
   detail::History<T> history;
-  const SolverState state = StateOf(state_file, history_, &history);
+  const SolverState state = detail::ReadState(state_file, history_, &history);
   if (state.has_solver_type() && state.solver_type() != type())
     detail::FailSolver(state_file.string() + " is of a solver of type " + state.solver_type() +
                        ", and this one is " + type());

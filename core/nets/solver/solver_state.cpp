@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/solver/solver_state.hpp"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <span>
-#include <sstream>
 #include <string>
 
 #include "core/nets/hdf5/hdf5_file.hpp"
@@ -45,20 +45,21 @@ void WriteHdf5(const std::filesystem::path& path, const SolverState& state, cons
              ", and the solver's has " + needed + "; it is of another net");
 }
 
-/// The number that it is. A double holds each int, and shows what is none.
-int CountOf(double value, const std::string& file, const char* name) {
-  if (value >= 0 && value <= std::numeric_limits<int>::max() && value == std::floor(value))
-    return static_cast<int>(value);
-  std::ostringstream text;
-  text << file << ": " << name << " is " << value << "; it must be a whole number from 0 to 2147483647";
-  FailSolver(text.str());
+void RequireCount(double value, const std::string& file, const char* name) {
+  if (value >= 0 && value <= std::numeric_limits<int>::max() && value == std::floor(value)) return;
+  std::array<char, 32> digits{};
+  const char* const begin = digits.data();
+  const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  FailSolver(file + ": " + name + " is " + std::string(begin, end) +
+             "; it must be a whole number from 0 to 2147483647");
 }
 
-/// Not as an int, since HDF5 would cut what is none.
+/// As a double, which can be any int. HDF5 would cut a larger number, or a half, to an int.
 int ReadCount(const Hdf5File& file, const std::string& path, const char* name) {
   double value = 0;
   file.Read(name, std::span(&value, 1));
-  return CountOf(value, path, name);
+  RequireCount(value, path, name);
+  return static_cast<int>(value);
 }
 
 template <class T>
@@ -94,8 +95,8 @@ SolverState ReadBinary(const std::filesystem::path& path, const History<T>& like
   SolverState state;
   ReadProtoFromBinaryFileOrDie(path, &state);
   if (!state.has_iter()) FailSolver(path.string() + " has no iter; it is no solver's state");
-  CountOf(state.iter(), path.string(), "iter");
-  CountOf(state.current_step(), path.string(), "current_step");
+  RequireCount(state.iter(), path.string(), "iter");
+  RequireCount(state.current_step(), path.string(), "current_step");
   const auto count = static_cast<std::size_t>(state.history_size());
   if (count != like.size()) FailCount(path.string(), count, like.size());
   for (std::size_t i = 0; i < count; ++i) {
@@ -128,8 +129,10 @@ void WriteState(const std::filesystem::path& file, SolverParameter::SnapshotForm
 }
 
 template <class T>
-SolverState ReadState(const std::filesystem::path& file, const History<T>& like, History<T>* history) {
+SolverState ReadState(const std::filesystem::path& file, const History<T>& like, History<T>* history) try {
   return IsHdf5(file) ? ReadHdf5(file, like, history) : ReadBinary(file, like, history);
+} catch (const FormatError& error) {
+  FailSolver(error.what());
 }
 
 #define FERRY_INSTANTIATE(T)                                                              \

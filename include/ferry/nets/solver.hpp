@@ -64,7 +64,7 @@ class Solver {
   void Step(int iters);
   /// Goes on from a .solverstate, or .solverstate.h5, and the weights that it names. Throws NetError, and
   /// changes nothing, where history or weights do not fit this net, or for another type of solver. Weights
-  /// are taken by the names of layers: those of layers that the file has not stay.
+  /// are taken by the names of layers. A layer that the file lacks keeps its own.
   void Restore(const std::filesystem::path& state_file);
   /// Writes <prefix>_iter_<n>.caffemodel and .solverstate, with .h5 for HDF5. Each file appears whole or not
   /// at all.
