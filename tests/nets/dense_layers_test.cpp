@@ -23,6 +23,27 @@ TEST_CASE("Parameters that a layer makes have its name and their number, whateve
   }
 }
 
+TEST_CASE("A second blob of a layer without bias_term stays as it is, as in Caffe") {
+  const World world("host cpu");
+  const std::string table = "blobs { shape { dim: 2 dim: 2 } data: [1, 2, 3, 4] } ";
+  const std::string spare = "blobs { shape { dim: 2 } data: [8, 9] } ";
+  const auto check = [&](const std::string& type, const std::string& param, const Numbers& y) {
+    INFO(type);
+    Run run(world, LayerText(type, param + " bias_term: false } " + table + spare), {{{1, 2}, {1, 0}}});
+    run.Forward();
+    CHECK(DataOf(*run.top[0]) == y);
+    SetDiff(*run.layer->blobs()[0], Numbers(4, 0));
+    SetDiff(*run.layer->blobs()[1], {6, 7});
+    SetDiff(*run.top[0], Numbers(y.size(), 1));
+    run.layer->Backward(run.top, {false}, run.bottom);
+    CHECK(DiffOf(*run.layer->blobs()[1]) == Numbers{6, 7});
+    CHECK_THROWS_MATCHES(Run(world, LayerText(type, param + " } " + table), {{{1, 2}, {1, 0}}}), NetError,
+                         MessageMatches(ContainsSubstring("do not fit")));
+  };
+  check("InnerProduct", "inner_product_param { num_output: 2", {1, 3});
+  check("Embed", "embed_param { num_output: 2 input_dim: 2", {3, 4, 1, 2});
+}
+
 TEST_CASE("InnerProduct is a product from its axis on, with either form of weights") {
   for (const std::string& where : Places())
     for (const int axis : {0, 1, 2, -1})

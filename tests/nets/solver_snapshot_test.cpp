@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "ferry/nets/proto_io.hpp"
+#include "ferry/observer.hpp"
 #include "ferry/transfer_guard.hpp"
 #include "tests/full_disk.hpp"
 #include "tests/log_lines.hpp"
@@ -86,6 +87,22 @@ TEST_CASE("Solve resumes from a snapshot, and goes on in the data of its tests")
     return ElementsOf<float>(solver.test_nets()[0]->output_blobs());
   };
   CHECK(last(*resumed) == last(*whole));
+}
+
+TEST_CASE("Records of what Restore copies have the program's line") {
+  for (const std::string format : {"BINARYPROTO", "HDF5"}) {
+    const Folder folder;
+    const World world("sim stream");
+    FedSolver<float>(SmallSolver(PrefixIn(folder) + "snapshot_format: " + format), world.place())->Snapshot();
+    const auto solver = FedSolver<float>(SmallSolver(""), world.place());
+    long accesses = 0;
+    const Watch watch([&](const AccessRecord& access) {
+      ++accesses;
+      CHECK(std::string(access.site.file()).ends_with("solver_snapshot_test.cpp"));
+    });
+    solver->Restore(folder / (format == "HDF5" ? "s_iter_0.solverstate.h5" : "s_iter_0.solverstate"));
+    CHECK(accesses > 0);
+  }
 }
 
 TEST_CASE("A seed that the parameter says stands above the snapshot's") {

@@ -31,7 +31,7 @@ constexpr Letter LetterOf(unsigned number) {
 }
 
 /// Made once, for all sequences.
-class World {
+class SequenceRunner {
  public:
   /// Says what was wrong, or nothing.
   std::string Run(const std::array<ByteRange, 2>& ranges, const std::array<unsigned, kLength>& letters) {
@@ -89,7 +89,7 @@ std::string Describe(const std::array<ByteRange, 2>& ranges, const std::array<un
 
 /// What a sequence does is checked after each step, so that the shorter ones are among these.
 void RunAll(const std::array<ByteRange, 2>& ranges) {
-  World world;
+  SequenceRunner world;
   std::array<unsigned, kLength> letters{};
   std::uint64_t total = 1, ran = 0;
   for (std::size_t i = 0; i < kLength; ++i) total *= kLetters;

@@ -15,7 +15,7 @@
 namespace ferry::testing {
 namespace {
 
-constexpr int kSteps = 60;
+constexpr int kMoves = 60;
 
 Part DrawPart(std::mt19937& random) {
   Part part{random() % 2, random() % Part::kSize, 0, static_cast<Access>(random() % 3)};
@@ -28,8 +28,8 @@ Part DrawPart(std::mt19937& random) {
   return part;
 }
 
-std::vector<Move> Draw(std::mt19937& random) {
-  std::vector<Move> moves(kSteps);
+std::vector<Move> DrawMoves(std::mt19937& random) {
+  std::vector<Move> moves(kMoves);
   for (Move& move : moves) {
     using enum Move::Kind;
     static constexpr Move::Kind kOften[] = {kAccess, kAccess,   kAccess, kAccess,    kAccess,  kAccess,
@@ -70,7 +70,7 @@ TEST_CASE("a random walk through parts and devices never meets a wrong byte, a m
       options.fail_at = static_cast<long>(1 + random() % 200);
       options.fail_late = random() % 2 == 0;
     }
-    const auto moves = Draw(random);
+    const auto moves = DrawMoves(random);
     if (const auto wrong = RunParts(options, moves); !wrong.empty())
       FAIL(wrong << ", walk " << walk << ", seed " << options.seed << ", fault " << options.fail_at
                  << (options.fail_late ? " late" : "") << (options.peers ? ", peers" : "")

@@ -10,7 +10,7 @@
 
 namespace ferry::testing {
 
-inline constexpr double kUsualScale = kSanitized ? 0.02 : 0.2;
+inline constexpr double kUsualScale = kSanitized ? 0.01 : 0.1;
 
 /// How much of the property tests is run; 1, which CI asks for, is all of it. The environment variable
 /// FERRY_TEST_SCALE says otherwise than usual.

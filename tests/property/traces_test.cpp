@@ -15,8 +15,8 @@
 namespace ferry::testing {
 namespace {
 
-constexpr std::size_t kSize = 32;
-constexpr int kSteps = 60, kWalks = 20000;
+constexpr std::size_t kTraceSize = 32;
+constexpr int kTraceSteps = 60, kWalks = 20000;
 
 class Trace {
  public:
@@ -27,10 +27,10 @@ class Trace {
   void Run(std::mt19937& random) {
     machine_.Reset();
     model_.Reset();
-    Necessary necessary(kSize, kind_ == Second::kPeer ? Necessary::Peers::kYes : Necessary::Peers::kNo);
+    Necessary necessary(kTraceSize, kind_ == Second::kPeer ? Necessary::Peers::kYes : Necessary::Peers::kNo);
     {
-      SyncedMemory memory(kSize, first_);
-      for (int step = 0; step < kSteps; ++step) {
+      SyncedMemory memory(kTraceSize, first_);
+      for (int step = 0; step < kTraceSteps; ++step) {
         const ByteRange range = Draw(random);
         const auto space = static_cast<unsigned>(random() % 3);
         const std::size_t queue = random() % 3;
@@ -52,7 +52,7 @@ class Trace {
  private:
   /// Ends that meet, as those of slices do, and others.
   static ByteRange Draw(std::mt19937& random) {
-    std::size_t first = random() % kSize, last = first + 1 + random() % (kSize - first);
+    std::size_t first = random() % kTraceSize, last = first + 1 + random() % (kTraceSize - first);
     if (random() % 2 == 0) first &= ~std::size_t{7}, last = (last + 7) & ~std::size_t{7};
     return {first, last - first};
   }
@@ -62,12 +62,12 @@ class Trace {
   }
 
   const Second kind_;
-  ClockMachine machine_{kSize};
+  ClockMachine machine_{kTraceSize};
   ClockDevice first_{machine_, 0, 0, PeersOf(1)};
   ClockDevice second_{machine_, kind_ == Second::kOfAnotherBackend ? 1 : 0, 1, PeersOf(0)};
   const std::vector<Stream> of_first_{Stream::Main(first_), Stream(first_), Stream(first_)};
   const std::vector<Stream> of_second_{Stream::Main(second_), Stream(second_), Stream(second_)};
-  ClockModel model_{machine_, kSize};
+  ClockModel model_{machine_, kTraceSize};
 };
 
 void RunAll(Trace::Second second) {
@@ -79,7 +79,7 @@ void RunAll(Trace::Second second) {
     trace.Run(random);
   }
   CHECK(trace.moved > 0);
-  std::printf("%d traces of %d accesses, of %d, moved %zu bytes\n", walks, kSteps, kWalks, trace.moved);
+  std::printf("%d traces of %d accesses, of %d, moved %zu bytes\n", walks, kTraceSteps, kWalks, trace.moved);
 }
 
 TEST_CASE("between devices that reach each other no byte moves in vain, and neighbours move at once") {

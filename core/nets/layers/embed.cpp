@@ -58,8 +58,7 @@ class EmbedLayer : public Layer<T> {
         this->FillBlob(param.bias_filler(), blobs[1].get());
       }
     }
-    const std::size_t expected = param.bias_term() ? 2 : 1;
-    if (blobs.size() != expected || blobs[0]->count() != rows_ * n_ ||
+    if (blobs.size() < (param.bias_term() ? 2 : 1) || blobs[0]->count() != rows_ * n_ ||
         (param.bias_term() && blobs[1]->count() != n_))
       this->Fail("its blobs do not fit a table of " + std::to_string(rows_) + " x " + std::to_string(n_) +
                  (param.bias_term() ? " and a bias" : " without bias"));
@@ -79,8 +78,8 @@ class EmbedLayer : public Layer<T> {
     const std::int64_t n = n_;
     const Parts parts = Parts::Of(place, n);
     const Blob<T>& weight = *this->blobs_[0];
-    const Blob<T>& bias = *this->blobs_.back();
-    const bool has_bias = this->blobs_.size() > 1;
+    const bool has_bias = HasBias();
+    const Blob<T>& bias = *this->blobs_[has_bias ? 1 : 0];
     ParallelFor(
         place, bottom[0]->count() * parts.count, Read(*bottom[0]), Read(weight), Read(bias),
         Overwrite(*top[0]),
@@ -115,11 +114,13 @@ class EmbedLayer : public Layer<T> {
             }
           });
     }
-    if (this->blobs_.size() > 1 && this->param_propagate_down(1))
-      AddRows(place, count, n, *top[0], *this->blobs_[1]);
+    if (HasBias() && this->param_propagate_down(1)) AddRows(place, count, n, *top[0], *this->blobs_[1]);
   }
 
  private:
+  /// Without bias_term a second blob stays as it is, as in Caffe.
+  bool HasBias() const { return this->layer_param().embed_param().bias_term(); }
+
   std::int64_t n_ = 0;
   std::int64_t rows_ = 0;
 };

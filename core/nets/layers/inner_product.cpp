@@ -66,7 +66,7 @@ class InnerProductLayer : public Layer<T> {
         this->FillBlob(param.bias_filler(), blobs[1].get());
       }
     }
-    if (blobs.size() != (param.bias_term() ? 2 : 1) || blobs[0]->count() != n_ * k_ ||
+    if (blobs.size() < (param.bias_term() ? 2 : 1) || blobs[0]->count() != n_ * k_ ||
         (param.bias_term() && blobs[1]->count() != n_))
       this->Fail("its blobs do not fit num_output: " + std::to_string(n_) + " for " + std::to_string(k_) +
                  " inputs" + (param.bias_term() ? "" : " without bias"));
@@ -87,7 +87,7 @@ class InnerProductLayer : public Layer<T> {
 
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const Blob<T>& weight = *this->blobs_[0];
-    const bool has_bias = this->blobs_.size() > 1;
+    const bool has_bias = HasBias();
     if (place.side() == Side::kCpu && m_ == 1 && !IsTransposed() && n_ * k_ >= kManyWeights) {
       ParallelFor(place, n_, Read(weight), Read(*bottom[0]), Read(has_bias ? *this->blobs_[1] : none_),
                   Overwrite(*top[0]), DotOfRow<T>{k_});
@@ -109,8 +109,7 @@ class InnerProductLayer : public Layer<T> {
         Gemm(place, Transpose::kYes, Transpose::kNo, n_, k_, m_, 1, Diff(*top[0]), *bottom[0], 1,
              Diff(weight));
     }
-    if (this->blobs_.size() > 1 && this->param_propagate_down(1))
-      AddRows(place, m_, n_, *top[0], *this->blobs_[1]);
+    if (HasBias() && this->param_propagate_down(1)) AddRows(place, m_, n_, *top[0], *this->blobs_[1]);
     if (propagate_down[0])
       Gemm(place, Transpose::kNo, IsTransposed() ? Transpose::kYes : Transpose::kNo, m_, k_, n_, 1,
            Diff(*top[0]), weight, 0, Diff(*bottom[0]));
@@ -123,6 +122,8 @@ class InnerProductLayer : public Layer<T> {
   }
 
  private:
+  /// Without bias_term a second blob stays as it is, as in Caffe.
+  bool HasBias() const { return this->layer_param().inner_product_param().bias_term(); }
   bool IsTransposed() const { return this->layer_param().inner_product_param().transpose(); }
 
   const Blob<T> none_{};  ///< in place of a bias

@@ -69,11 +69,11 @@ void Solver<T>::Snapshot() {
 }
 
 template <class T>
-void Solver<T>::Restore(const std::filesystem::path& state_file) {
+void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& site) {
   const TransferGuard meant(TransferPolicy::kAllow);
   detail::LogInfo("Restoring previous solver status from ", state_file.string());
   detail::History<T> history;
-  const SolverState state = detail::ReadState(state_file, history_, &history);
+  const SolverState state = detail::ReadState(state_file, history_, &history, site);
   if (state.has_solver_type() && state.solver_type() != type())
     detail::FailSolver(state_file.string() + " is of a solver of type " + state.solver_type() +
                        ", and this one is " + type());
@@ -81,7 +81,7 @@ void Solver<T>::Restore(const std::filesystem::path& state_file) {
   // The last thing that may throw.
   if (state.has_learned_net()) {
     try {
-      net_->CopyTrainedLayersFrom(state.learned_net());
+      net_->CopyTrainedLayersFrom(state.learned_net(), site);
     } catch (const NetError& error) {
       FailLearnedNet(state_file, error);
     } catch (const FormatError& error) {
@@ -110,12 +110,12 @@ void Solver<T>::SetSeed(std::uint64_t seed) {
   for (std::size_t id = 0; id < test_nets_.size(); ++id) set(*test_nets_[id], TestSeed(id));
 }
 
-#define FERRY_INSTANTIATE(T)                                                  \
-  template std::string Solver<T>::SnapshotFilename(const std::string&) const; \
-  template void Solver<T>::CheckSnapshotWritePermissions();                   \
-  template void Solver<T>::RequireWritable() const;                           \
-  template void Solver<T>::Snapshot();                                        \
-  template void Solver<T>::Restore(const std::filesystem::path&);             \
+#define FERRY_INSTANTIATE(T)                                                   \
+  template std::string Solver<T>::SnapshotFilename(const std::string&) const;  \
+  template void Solver<T>::CheckSnapshotWritePermissions();                    \
+  template void Solver<T>::RequireWritable() const;                            \
+  template void Solver<T>::Snapshot();                                         \
+  template void Solver<T>::Restore(const std::filesystem::path&, const Site&); \
   template void Solver<T>::SetSeed(std::uint64_t)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);

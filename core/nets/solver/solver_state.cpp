@@ -63,7 +63,8 @@ int ReadCount(const Hdf5File& file, const std::string& path, const char* name) {
 }
 
 template <class T>
-SolverState ReadHdf5(const std::filesystem::path& path, const History<T>& like, History<T>* history) {
+SolverState ReadHdf5(const std::filesystem::path& path, const History<T>& like, History<T>* history,
+                     const Site& site) {
   const Hdf5File file = Hdf5File::Open(path);
   SolverState state;
   state.set_iter(ReadCount(file, path.string(), "iter"));
@@ -85,13 +86,14 @@ SolverState ReadHdf5(const std::filesystem::path& path, const History<T>& like, 
     if (shape != like[i]->shape()) FailShape(path.string(), i, shape.ToString(), like[i]->shape_string());
     history->push_back(std::make_shared<Blob<T>>(shape, like[i]->device()));
     file.Read(Of(i),
-              std::span(history->back()->overwrite_cpu_data(), static_cast<std::size_t>(shape.count())));
+              std::span(history->back()->overwrite_cpu_data(site), static_cast<std::size_t>(shape.count())));
   }
   return state;
 }
 
 template <class T>
-SolverState ReadBinary(const std::filesystem::path& path, const History<T>& like, History<T>* history) {
+SolverState ReadBinary(const std::filesystem::path& path, const History<T>& like, History<T>* history,
+                       const Site& site) {
   SolverState state;
   ReadProtoFromBinaryFileOrDie(path, &state);
   if (!state.has_iter()) FailSolver(path.string() + " has no iter; it is no solver's state");
@@ -103,7 +105,7 @@ SolverState ReadBinary(const std::filesystem::path& path, const History<T>& like
     BlobProto& message = *state.mutable_history(static_cast<int>(i));
     auto blob = std::make_shared<Blob<T>>(like[i]->device());
     try {
-      blob->FromProto(message);
+      blob->FromProto(message, true, site);
     } catch (const Error& error) {
       FailSolver(path.string() + ": history blob " + std::to_string(i) + ": " + error.what());
     }
@@ -129,8 +131,9 @@ void WriteState(const std::filesystem::path& file, SolverParameter::SnapshotForm
 }
 
 template <class T>
-SolverState ReadState(const std::filesystem::path& file, const History<T>& like, History<T>* history) try {
-  return IsHdf5(file) ? ReadHdf5(file, like, history) : ReadBinary(file, like, history);
+SolverState ReadState(const std::filesystem::path& file, const History<T>& like, History<T>* history,
+                      const Site& site) try {
+  return IsHdf5(file) ? ReadHdf5(file, like, history, site) : ReadBinary(file, like, history, site);
 } catch (const FormatError& error) {
   FailSolver(error.what());
 }
@@ -138,7 +141,7 @@ SolverState ReadState(const std::filesystem::path& file, const History<T>& like,
 #define FERRY_INSTANTIATE(T)                                                              \
   template void WriteState(const std::filesystem::path&, SolverParameter::SnapshotFormat, \
                            const SolverState&, const History<T>&);                        \
-  template SolverState ReadState(const std::filesystem::path&, const History<T>&, History<T>*)
+  template SolverState ReadState(const std::filesystem::path&, const History<T>&, History<T>*, const Site&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE

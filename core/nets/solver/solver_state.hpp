@@ -20,8 +20,9 @@ void WriteState(const std::filesystem::path& file, SolverParameter::SnapshotForm
                 const SolverState& state, const History<T>& history);
 
 /// Reads one, of either format. `like` is the history that the solver has, and `history` becomes one of the
-/// same shapes. Throws NetError for another history, and for a file that is no state.
+/// same shapes, written at `site`. Throws NetError for another history, and for a file that is no state.
 template <class T>
-SolverState ReadState(const std::filesystem::path& file, const History<T>& like, History<T>* history);
+SolverState ReadState(const std::filesystem::path& file, const History<T>& like, History<T>* history,
+                      const Site& site);
 
 }  // namespace ferry::detail

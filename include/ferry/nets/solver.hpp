@@ -65,7 +65,7 @@ class Solver {
   /// Goes on from a .solverstate, or .solverstate.h5, and the weights that it names. Throws NetError, and
   /// changes nothing, where history or weights do not fit this net, or for another type of solver. Weights
   /// are taken by the names of layers. A layer that the file lacks keeps its own.
-  void Restore(const std::filesystem::path& state_file);
+  void Restore(const std::filesystem::path& state_file, const Site& site = Site::Caller());
   /// Writes <prefix>_iter_<n>.caffemodel and .solverstate, with .h5 for HDF5. Each file appears whole or not
   /// at all.
   void Snapshot();
