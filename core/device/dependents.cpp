@@ -34,7 +34,7 @@ std::uint16_t Dependents::Open() {
     here->gone_.store(false, std::memory_order_release);
     return static_cast<std::uint16_t>(serial);
   }
-  throw std::length_error("Device: there are 32767 devices already, which is the most");
+  throw std::length_error("Device: there are 16383 devices already, which is the most");
 }
 
 void Dependents::Close() noexcept {

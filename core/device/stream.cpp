@@ -20,9 +20,10 @@ StreamId NewOwn() noexcept {
   return StreamId{next.fetch_add(1, std::memory_order_relaxed)};
 }
 
-// Between the constants and kFirstOwn: 1 bit for the streams of threads, 15 for the device, 48 for the handle
+// Between the constants and kFirstOwn: 1 bit for the streams of threads, 14 for the device, 48 for the handle
 // (no address of a program has more) or the thread.
 constexpr unsigned kDeviceAt = 48, kOfThreadAt = 62;
+static_assert(Dependents::kMost < std::uint64_t{1} << (kOfThreadAt - kDeviceAt));
 
 std::uint64_t Of(const Device& device) noexcept { return std::uint64_t{device.serial()} << kDeviceAt; }
 

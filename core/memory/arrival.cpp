@@ -238,18 +238,18 @@ void SyncedMemory::Settle(const Arrival& arrival, Dying& dying) const noexcept {
 }
 
 Head SyncedMemory::HeadOf(Bytes bytes) const noexcept {
-  Spaces all = ~Spaces{0}, some = 0;
-  bool alone = false;  // a device has what the host has not
+  bool any = false, on_host = true, on_device = true;  // of all that somebody has; devices are one side
   holders_.Each({bytes.first, std::min(bytes.last, std::max<std::size_t>(size_, 1))},
                 [&](Bytes, Spaces holders) {
                   if (holders == 0) return true;
-                  all &= holders, some |= holders;
-                  alone |= !Holds(holders, kHost);
+                  any = true;
+                  on_host &= Holds(holders, kHost);
+                  on_device &= holders != Only(kHost);
                   return true;
                 });
-  if (some == 0) return UNINITIALIZED;
-  if (all == 0) return alone ? HEAD_AT_GPU : HEAD_AT_CPU;
-  return static_cast<Head>((Holds(all, kHost) ? 0b01 : 0) | (all > 1 ? 0b10 : 0));
+  if (!any) return UNINITIALIZED;
+  if (!on_host) return HEAD_AT_GPU;
+  return on_device ? SYNCED : HEAD_AT_CPU;
 }
 
 unsigned SyncedMemory::SpaceOf(Device& device) const {

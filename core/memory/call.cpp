@@ -114,6 +114,11 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
   for (const Arrival& arrival : arrivals) Records::Tell(arrival);
 }
 
+/// A stream under graph capture may hold a pool's blocks up; then the handler's are enough, or it is asked
+/// again.
+void TrimAsFarAsPossible(Device& device) try { device.Trim(); } catch (const StreamCaptureError&) {
+}
+
 /// Whether all is prepared. Else the locks were let go meanwhile, and all must be looked at again. `asked` is
 /// how often the handler was.
 bool Call::Prepared(std::span<Arrival> arrivals, Locks& locks, int& asked, Dying& dying) {
@@ -144,7 +149,7 @@ bool Call::Prepared(std::span<Arrival> arrivals, Locks& locks, int& asked, Dying
     if (asked++ < kMostAsked)
       locks.Without([&] {
         again = AskForMemory(device, error.bytes());
-        if (again && !error.beyond_limit()) device.Trim();
+        if (again && !error.beyond_limit()) TrimAsFarAsPossible(device);
       });
     if (!again) arrivals[at].memory->RethrowNamed(&full);
     return false;

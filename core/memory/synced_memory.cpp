@@ -225,6 +225,7 @@ void SyncedMemory::ReleaseSpace(unsigned space, const Site& site) {
   const std::lock_guard lock(mutex_);
   const detail::Stopwatch watch;
   EndUses(here);
+  here.uses.Clear();
   const std::int64_t waited_ns = watch.Read();
   ForgetReady();
   if (space == kHost) cpu_ready_ = nullptr;

@@ -85,14 +85,14 @@ void UseList::EndBefore(const Stream& on) {
   for (const Awaited& a : foreign) a.point.HostWait();
   Reached({}, foreign, Access::kReadWrite, dying);
   Order({}, Access::kReadWrite, on, dying);
-  uses_.Reset();
 }
 
 void UseList::EndBeforeHost() {
   Dying dying;
   for (const Awaited& a : BeforeHost({}, Access::kReadWrite, dying)) a.point.HostWait();
-  uses_.Reset();
 }
+
+void UseList::Clear() noexcept { uses_.Reset(); }
 
 std::optional<std::vector<StreamHandle>> UseList::StreamsOf(const Device& device) const {
   std::vector<StreamHandle> streams;

@@ -37,6 +37,8 @@ bool LayerBase::param_propagate_down(int param) const {
 }
 
 void LayerBase::set_param_propagate_down(int param, bool value) {
+  if (param < 0)
+    Fail("set_param_propagate_down: parameter " + std::to_string(param) + "; the first one is 0");
   const auto index = static_cast<std::size_t>(param);
   if (param_propagate_down_.size() <= index) param_propagate_down_.resize(index + 1, true);
   param_propagate_down_[index] = value;
@@ -198,6 +200,7 @@ T Layer<T>::loss(int top) const {
 
 template <class T>
 void Layer<T>::set_loss(int top, T value) {
+  if (top < 0) Fail("set_loss: top " + std::to_string(top) + "; the first one is 0");
   const auto index = static_cast<std::size_t>(top);
   if (loss_.size() <= index) loss_.resize(index + 1, T(0));
   loss_[index] = value;

@@ -59,10 +59,11 @@ void AddUnwritten(const LedgerEntry& entry, std::vector<std::string>& advice) {
 
 void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (!entry.pageable) return;
-  advice.push_back(Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
-                   (entry.to == NameOfSpace(nullptr) ? ", to" : ", from") +
-                   " bytes that the program gave: a copy of pageable bytes goes by way of a buffer of the "
-                   "driver's; bytes that Ferry allocates on the host are pinned");
+  advice.push_back(
+      Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
+      (entry.to == NameOfSpace(nullptr) ? ", to" : ", from") +
+      " bytes that the program gave: a copy of pageable bytes goes by way of a buffer of the "
+      "driver's; bytes that Ferry allocates on the host for a GPU are pinned, unless it guards pointers");
 }
 
 void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {

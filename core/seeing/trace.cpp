@@ -195,7 +195,7 @@ void Trace::Events::On(const CopyRecord& copy) {
   const Nanoseconds begin =
       copy_asked < began_ ? Now() : std::chrono::nanoseconds(copy_asked - began_).count();
   std::string text = detail::TextOf(copy);
-  EndMeasuring(copies_begun_, *copy.on, text);
+  EndMeasuring(&copy, *copy.on, text);
   Track& track = Queue(*copy.on, {begin, {}, std::move(text)});
   if (copy.from == nullptr || copy.to == nullptr) Note(*copy.memory, track, copy.range, copy.to == nullptr);
 }
@@ -229,7 +229,7 @@ void Trace::Events::On(const CallRecord& call) {
   const char* const work = call.kind == CallRecord::Kind::kKernel ? "kernel" : "call";
   Add(LaneOfThread(), begin, end, detail::TextOf(call, call.on == nullptr ? work : "call"));
   if (call.on != nullptr) {
-    EndMeasuring(calls_begun_, *call.on, detail::TextOf(call, work));
+    EndMeasuring(&call, *call.on, detail::TextOf(call, work));
     Track& track = TrackOf(*call.on);
     const auto same = BeginOf(track, call.site);
     if (same) track.open.reset();

@@ -115,8 +115,8 @@ class Trace::Events : public Observer {
   void Count(std::size_t space, const LifeRecord& life, const std::string& label);
 
   // Device times.
-  void BeginMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on);
-  void EndMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on, std::string text);
+  void BeginMeasuring(const void* record, const Stream& on);
+  void EndMeasuring(const void* record, const Stream& on, std::string text);
   void WriteMeasured(std::size_t space);
   void ForgetMeasured(std::size_t space);
   Lane DeviceLaneOf(Track& track);
@@ -133,8 +133,7 @@ class Trace::Events : public Observer {
   std::map<std::pair<std::size_t, detail::StreamId>, Track> tracks_;  ///< stay where they are
   std::set<std::size_t> threads_;                                     ///< that have a name
   std::unordered_map<const SyncedMemory*, Memory> memories_;
-  std::map<std::thread::id, Event> copies_begun_,
-      calls_begun_;  ///< of a thread there is one of each at a time
+  std::map<const void*, Event> begun_;  ///< of copies and calls that have not ended, by their records
   std::uint64_t flows_ = 0;
 };
 

@@ -8,28 +8,27 @@
 
 namespace ferry {
 
-void Trace::Events::OnStart(const CopyRecord& copy) { BeginMeasuring(copies_begun_, *copy.on); }
-void Trace::Events::OnFailure(const CopyRecord& /*copy*/) {
-  if (const Turn turn(*this); turn) copies_begun_.erase(std::this_thread::get_id());
+void Trace::Events::OnStart(const CopyRecord& copy) { BeginMeasuring(&copy, *copy.on); }
+void Trace::Events::OnFailure(const CopyRecord& copy) {
+  if (const Turn turn(*this); turn) begun_.erase(&copy);
 }
 void Trace::Events::OnStart(const CallRecord& call) {
-  if (call.on != nullptr) BeginMeasuring(calls_begun_, *call.on);
+  if (call.on != nullptr) BeginMeasuring(&call, *call.on);
 }
-void Trace::Events::OnFailure(const CallRecord& /*call*/) {
-  if (const Turn turn(*this); turn) calls_begun_.erase(std::this_thread::get_id());
+void Trace::Events::OnFailure(const CallRecord& call) {
+  if (const Turn turn(*this); turn) begun_.erase(&call);
 }
 
 /// Where kernels run as they are called, the host's times are exact.
-void Trace::Events::BeginMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on) {
+void Trace::Events::BeginMeasuring(const void* record, const Stream& on) {
   if (on.device().properties().kernels_at_once) return;
   const Turn turn(*this);
   if (!turn) return;
-  if (auto point = detail::MeasuringPoint(on)) begun.emplace(std::this_thread::get_id(), *std::move(point));
+  if (auto point = detail::MeasuringPoint(on)) begun_.insert_or_assign(record, *std::move(point));
 }
 
-void Trace::Events::EndMeasuring(std::map<std::thread::id, Event>& begun, const Stream& on,
-                                 std::string text) {
-  const auto begin = begun.extract(std::this_thread::get_id());
+void Trace::Events::EndMeasuring(const void* record, const Stream& on, std::string text) {
+  const auto begin = begun_.extract(record);
   if (begin.empty()) return;
   const auto end = detail::MeasuringPoint(on);
   if (!end) return;

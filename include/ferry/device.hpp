@@ -82,13 +82,13 @@ struct DeviceProperties {
 /// another stream is left alone, whatever its mode.
 class Device {
  public:
-  /// Throws std::length_error for more than 32,767 devices at a time.
+  /// Throws std::length_error for more than 16,383 devices at a time.
   Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
   virtual ~Device();
 
-  /// Unique among the devices that live and those that something has outlived. From 1 to 32,767.
+  /// Unique among the devices that live and those that something has outlived. From 1 to 16,383.
   std::uint16_t serial() const noexcept { return serial_; }
 
   /// What the core decides by. They never change.

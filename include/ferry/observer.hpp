@@ -131,14 +131,15 @@ class Observer {
   /// A copy is about to be queued. An exception refuses it: the access throws that, and loses nothing. Of an
   /// access that needs several, the copies before it stay.
   virtual void Before(const CopyRecord& /*copy*/) {}
-  /// The copy is queued next: what its stream has to wait for is queued, and nothing else can refuse it.
+  /// The copy is queued next: what its stream has to wait for is queued, and nothing else can refuse it. On
+  /// or OnFailure follows, on the same thread and of the same object.
   virtual void OnStart(const CopyRecord& /*copy*/) {}
   /// The copy was queued.
   virtual void On(const CopyRecord& /*copy*/) {}
   /// The copy that was told as started could not be queued.
   virtual void OnFailure(const CopyRecord& /*copy*/) {}
-  /// The call has all its operands; next its work is queued, or done. On or OnFailure follows, on the same
-  /// thread.
+  /// The call has all its operands; next its work is queued, or done. On or OnFailure follows, as of a copy;
+  /// before that may come whole other calls, which the work makes.
   virtual void OnStart(const CallRecord& /*call*/) {}
   virtual void On(const CallRecord& /*call*/) {}         ///< it is over
   virtual void OnFailure(const CallRecord& /*call*/) {}  ///< an exception ended it

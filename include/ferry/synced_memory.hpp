@@ -166,7 +166,7 @@ class SyncedMemory : private detail::ReadyWords {
   /// to the memory's device. The space's pointers are no longer valid, those in captured graphs included.
   /// Counts as a non-const access of the whole. Does nothing where the space has no memory of its own. Throws
   /// std::logic_error for an operand of a call that is under way, and StreamCaptureError while a stream that
-  /// uses the bytes is under graph capture; then nothing has changed.
+  /// uses the bytes is under graph capture; then the space keeps its memory.
   void Release(Side side, const Site& site = Site::Caller());
   void Release(Device& device,
                const Site& site = Site::Caller());  ///< the same for any device that has memory for the bytes
@@ -175,8 +175,7 @@ class SyncedMemory : private detail::ReadyWords {
   void Forget(const Stream& borrowed);
 
   /// The sides that have every byte that was written, or have them on their way; all devices are one side.
-  /// Where neither side has all: HEAD_AT_GPU if a device has some bytes that the host lacks, else
-  /// HEAD_AT_CPU.
+  /// HEAD_AT_GPU, too, where neither side has all.
   Head head() const noexcept { return head({}); }
   /// The same of a range, as far as the memory has it.
   Head head(ByteRange range) const noexcept;

@@ -218,6 +218,17 @@ TEST_CASE("a file of another kind is an error that says which") {
   CHECK_THAT(what(""), ContainsSubstring("there are no bytes"));
 }
 
+TEST_CASE("a file whose kind cannot be asked for is an error that names it") {
+  NetParameter net;
+  const std::string too_long(300, 'a');
+  try {
+    ReadProtoFromBinaryFile(too_long, &net);
+    FAIL("there is no such file");
+  } catch (const NetError& error) {
+    CHECK_THAT(error.what(), ContainsSubstring(too_long));
+  }
+}
+
 TEST_CASE("a required field that bytes lack is named") {
   const Folder folder;
   NetParameter partial = Make("layer { } layer { clip_param { min: 0 max: 1 } }");

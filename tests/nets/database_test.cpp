@@ -126,6 +126,12 @@ TEST_CASE("A database that cannot be read is an error with its path") {
 }
 
 #ifdef FERRY_HAS_LMDB
+TEST_CASE("A database whose path cannot be is an error with its path") {
+  const std::string too_long(300, 'a');
+  for (const auto backend : Backends())
+    CheckFails([&] { OpenDatabase(backend, too_long, DatabaseMode::kRead); }, {too_long});
+}
+
 TEST_CASE("A file of LMDB that is cut short is an error wherever it is cut") {
   const Folder folder;
   const std::string path = WriteDatabase(folder / "db", DataParameter::LMDB, Datums(200, 1, 28, 28));

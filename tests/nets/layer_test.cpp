@@ -174,6 +174,8 @@ TEST_CASE("Forward returns the tops' elements times their loss weights", "[layer
   run.layer->set_loss(1, 2);
   Set(world.place(), 2, Diff(*run.top[1]));
   CHECK(run.layer->Forward(run.bottom, run.top) == 15 + 60);
+  CHECK_THROWS_AS(run.layer->set_loss(-1, 3), NetError);
+  CHECK_THROWS_AS(run.layer->set_param_propagate_down(-1, true), NetError);
 }
 
 TEST_CASE("A top keeps its loss weight through smaller shapes", "[layer]") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <catch2/catch_template_test_macros.hpp>
+#include <limits>
 #include <numeric>
 
 #include "ferry/nets/memory_data_layer.hpp"
@@ -95,6 +96,9 @@ TEST_CASE(
   run.layer().set_random_key({1, 1, 5});
   run.memory().Reset(items.data.data(), items.labels.data(), 6);
   run.memory().set_batch_size(8);
+  CheckFails([&] { run.Labels(); }, {"goes beyond the 6 items"});
+  run.memory().set_batch_size(std::numeric_limits<std::int64_t>::max());
+  run.layer().set_random_key({1, 1, 6});
   CheckFails([&] { run.Labels(); }, {"goes beyond the 6 items"});
   run.layer().set_random_key({1, 1, 7});
   run.memory().set_batch_size(2);

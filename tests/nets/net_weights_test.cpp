@@ -213,6 +213,12 @@ TEST_CASE("A file of HDF5 may lack what is shared, and nothing else") {
   CHECK(AllOf(apart) == before);
   Net<double> without(NetOf(Input("x", "4 3") + Product("c", "x", 3)));
   CHECK_NOTHROW(without.CopyTrainedLayersFrom(folder / "net.h5"));  // neither layer is in it
+  const Net<double> below(NetOf(Input("x", "4 3") + Product("a/b", "x", 3)));
+  below.ToHDF5(folder / "below.h5");
+  Net<double> both(NetOf(Input("x", "4 3") + Product("a", "x", 3) + Product("a/b", "a", 3)));
+  const LogLines log(LogLevel::kWarning);
+  both.CopyTrainedLayersFrom(folder / "below.h5");
+  CHECK(log.Has("The source has no layer 'a'"));
 }
 
 TEST_CASE("A net of floats reads the HDF5 of one of doubles") {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ferry/statistics_device.hpp"
+#include "ferry/transfer_guard.hpp"
 #include "tests/nets/solver_world.hpp"
 
 namespace ferry::nets_test {
@@ -238,6 +239,27 @@ TEST_CASE("An iteration on a device copies the batch up and its sums down, and a
     CHECK(did.allocations.count == 0);
     CHECK(HistoryOf(*solver).size() >= WeightsOf(*solver).size());
   }
+}
+
+TEST_CASE(
+    "Weights that a program copies between iterations go to the net's place where transfers are forbidden") {
+  const World world("sim stream");
+  const auto solver = SolverRegistry<float>::CreateSolver(
+      SolverOf(R"(lr_policy: 'fixed' base_lr: 0.1 snapshot_after_train: false net_param {
+               layer { name: 'in' type: 'DummyData' top: 'x' top: 'y'
+                       dummy_data_param { shape { dim: 2 dim: 3 } shape { dim: 2 dim: 4 } } }
+               layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'p' inner_product_param { num_output: 4 } }
+               layer { name: 'loss' type: 'EuclideanLoss' bottom: 'p' bottom: 'y' top: 'loss' } })"),
+      world.place());
+  const auto step = [&] {
+    const TransferGuard guard(TransferPolicy::kThrow);
+    solver->Step(1);
+  };
+  NetParameter weights;
+  solver->net()->ToProto(&weights);
+  CHECK_NOTHROW(step());
+  solver->net()->CopyTrainedLayersFrom(weights);
+  CHECK_NOTHROW(step());
 }
 
 TEST_CASE("Weights are the same to the bit at every place") {

@@ -237,5 +237,32 @@ TEST_CASE("after the handler pools trim with no lock held") {
   CHECK(device.trimmed);
 }
 
+/// It has memory once the handler has made room, and cannot trim, as while another stream is captured.
+class Untrimmed final : public ForwardingDevice {
+ public:
+  using ForwardingDevice::ForwardingDevice;
+  void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
+    if (kind == MemoryKind::kDevice && !room) throw OutOfMemory("sim", bytes);
+    return next().Allocate(kind, bytes, on);
+  }
+  void Trim() override {
+    ++trims;
+    throw StreamCaptureError("sim Trim", 900, "the stream is under graph capture");
+  }
+  bool room = false;
+  int trims = 0;
+};
+
+TEST_CASE(
+    "a pool that cannot trim under graph capture does not fail the access that the handler has helped") {
+  sim::Reset();
+  Untrimmed device(std::make_unique<SimDevice>(0));
+  SyncedMemory memory(kBytes, device);
+  std::memset(memory.overwrite_cpu_data(), 2, kBytes);
+  const WithHandler makes_room([&](Device&, std::size_t) { return device.room = true; });
+  CHECK(Sees(memory, Stream::Main(device)) == 2);
+  CHECK(device.trims == 1);
+}
+
 }  // namespace
 }  // namespace ferry::testing

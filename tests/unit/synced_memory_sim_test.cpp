@@ -103,6 +103,44 @@ TEST_CASE("a wait for a stream under capture is an error that takes nothing away
   CHECK(static_cast<const char*>(memory.cpu_data())[3] == 7);
 }
 
+TEST_CASE("all devices are one side of the head, whichever of them has which bytes") {
+  Machine machine({.devices = 2});
+  const auto second = MakeDevice("sim:1");
+  SyncedMemory memory(kSimBytes, machine.device());
+  constexpr ByteRange kFront{0, kSimBytes / 2}, kBack{kSimBytes / 2, kSimBytes / 2};
+  memory.overwrite_gpu_data(kFront, Stream::Main(machine.device()));
+  memory.overwrite_gpu_data(kBack, Stream::Main(*second));
+  CHECK(memory.head() == SyncedMemory::HEAD_AT_GPU);
+  memory.cpu_data(kFront);
+  CHECK(memory.head(kFront) == SyncedMemory::SYNCED);
+  CHECK(memory.head() == SyncedMemory::HEAD_AT_GPU);  // the host lacks a half
+  memory.cpu_data();
+  CHECK(memory.head() == SyncedMemory::SYNCED);
+  memory.mutable_cpu_data(kBack);
+  CHECK(memory.head() == SyncedMemory::HEAD_AT_CPU);  // the devices lack a half
+}
+
+TEST_CASE("where the uses of one device's bytes cannot end, set_gpu_data leaves those of every device") {
+  Machine machine({.order = sim::Order::kLate, .devices = 2});
+  const auto second = MakeDevice("sim:1");
+  SyncedMemory given(kSimBytes, *second), other(kSimBytes, machine.device());
+  const Stream user(*second), reader(machine.device());
+  void* const bytes = given.overwrite_gpu_data();
+  Launch(Stream::Main(*second), bytes, 7);
+  SyncedMemory memory(kSimBytes, machine.device());
+  memory.set_const_gpu_data(bytes, Stream::Main(*second));
+  memory.gpu_data(*machine.side);  // a copy from device to device, which is late
+  memory.gpu_data(user);
+  sim::BeginCapture(user);
+  CHECK_THROWS_AS(memory.set_gpu_data(other.overwrite_gpu_data()), StreamCaptureError);
+  const void* const read = memory.gpu_data(reader);
+  char seen = 0;
+  sim::Launch(reader, {read}, [&] { seen = *static_cast<const char*>(read); });
+  reader.Synchronize();
+  CHECK(seen == 7);
+  sim::EndCapture(user);
+}
+
 TEST_CASE("memory that runs out on either side is an OutOfMemory that changes nothing, and a retry works") {
   Machine machine({.memory = 4096, .pinned_memory = 4096});
   const auto out_of_memory = [](const auto& access) {

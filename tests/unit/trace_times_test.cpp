@@ -146,6 +146,23 @@ TEST_CASE("A call's slice is as long as the device was at work, and ends when th
   CHECK(EndOf(ran[0]) <= EndOf(queued[0]) - kPause + kTolerance);
 }
 
+TEST_CASE("A call that another one makes has its own times by the device's clock, and so has the other") {
+  LateTrace f;
+  const Array<float> memory(1, *f.device);
+  const Stream outer(*f.device), inner(*f.device);
+  const Place at_outer(outer), at_inner(inner);
+  std::array<void*, 1> none{};
+  {
+    const detail::KernelCall call(at_outer, {}, none);
+    const detail::KernelCall within(at_inner, {}, none);
+  }
+  inner.Synchronize();
+  outer.Synchronize();
+  const auto ran = Only(f.Events(), "X", "device kernel");
+  REQUIRE(ran.size() == 2);
+  CHECK_FALSE(OnOneTrack(ran[0], ran[1]));
+}
+
 TEST_CASE("The end of one memory takes nothing from its device's others, older than the trace as they are") {
   LateTrace f;
   f.trace.reset();

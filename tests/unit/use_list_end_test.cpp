@@ -29,8 +29,12 @@ TEST_CASE("what another backend's stream has used is given back after a wait of 
     uses.Prepare({}, kOverwrite, user, dying);
     uses.Note({}, kOverwrite, user, dying);
     machine.Use(ptr, 8, true, ClockDevice::Of(user.handle()));
-    if (may_throw) uses.EndBefore(on);
-    if (!may_throw) CHECK(uses.TryEndBefore(on));
+    if (may_throw) {
+      uses.EndBefore(on);
+      uses.Clear();
+    } else {
+      CHECK(uses.TryEndBefore(on));
+    }
     machine.Use(ptr, 8, true, ClockDevice::Of(on.handle()));
     CHECK(machine.wrong == "");
     CHECK(uses.empty());

@@ -270,7 +270,7 @@ TEST_CASE("memory is given back after all its uses, by a wait of the stream that
   f.device.Take();
   f.uses.EndBefore(f.b);
   CHECK(f.device.Take() == Calls{"record e2 on s1", "s2 waits for e2"});
-  CHECK(f.uses.empty());
+  CHECK_FALSE(f.uses.empty());  // until Clear
 }
 
 TEST_CASE("host memory is given back after a wait of the host for all its uses") {
@@ -281,6 +281,7 @@ TEST_CASE("host memory is given back after a wait of the host for all its uses")
   f.uses.EndBeforeHost();
   CHECK(f.device.Take() ==
         Calls{"record e2 on s1", "record e3 on s2", "host waits for e2", "host waits for e3"});
+  f.uses.Clear();
   CHECK(f.uses.empty());
 }
 

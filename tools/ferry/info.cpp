@@ -33,7 +33,6 @@ struct Info {
   void PrintNet() const {
     const auto net = model.MakeNet();
     std::printf("%-28s %-20s %14s  %s\n", "layer", "type", "parameters", "tops");
-    std::int64_t parameters = 0;
     for (std::size_t i = 0; i < net->layers().size(); ++i) {
       std::int64_t own = 0;
       for (const auto& blob : net->layers()[i]->blobs()) own += blob->count();
@@ -44,8 +43,9 @@ struct Info {
       }
       std::printf("%-28s %-20s %14lld  %s\n", net->layer_names()[i].c_str(), net->layers()[i]->type(),
                   static_cast<long long>(own), tops.c_str());
-      parameters += own;
     }
+    std::int64_t parameters = 0;  // those that layers share count once
+    for (const Blob<float>* const blob : net->learnable_params()) parameters += blob->count();
     std::printf("%zu layers, %lld parameters, %.1f MB of weights\n", net->layers().size(),
                 static_cast<long long>(parameters), static_cast<double>(parameters) * sizeof(float) / 1e6);
   }

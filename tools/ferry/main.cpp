@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The program `ferry`: trains, tests, times and converts Caffe's models.
-#include <cstring>
+#include <cctype>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -11,12 +11,15 @@
 
 namespace {
 
-/// Caffe's flags have one dash, as in -solver: each becomes one with two. In reverse order, as CLI11 wants.
+/// Caffe's flags have one dash, as in -solver: each becomes one with two. A number keeps its sign. In reverse
+/// order, as CLI11 wants.
 std::vector<std::string> Arguments(int argc, char** argv) {
   std::vector<std::string> arguments;
   for (int i = argc - 1; i > 0; --i) {
-    const bool caffe = argv[i][0] == '-' && argv[i][1] != '-' && std::strlen(argv[i]) > 2;
-    arguments.push_back((caffe ? "-" : "") + std::string(argv[i]));
+    const char* const said = argv[i];
+    const bool caffe =
+        said[0] == '-' && std::isalpha(static_cast<unsigned char>(said[1])) != 0 && said[2] != 0;
+    arguments.push_back(std::string(caffe ? "-" : "") + said);
   }
   return arguments;
 }

@@ -20,14 +20,31 @@ END
 has "ferry $version" "$("$ferry" --version)"
 net ip >net.prototxt
 net other >other.prototxt
-echo 'net: "net.prototxt" base_lr: 0 lr_policy: "fixed" max_iter: 1 snapshot_prefix: "s"' >solver.prototxt
+echo 'net: "net.prototxt" base_lr: 0 lr_policy: "fixed" max_iter: 1 snapshot_prefix: "s" display: 1' >solver.prototxt
 
 FERRY_DEVICE=none "$ferry" train --solver solver.prototxt --device sim 2>/dev/null # needs no other
 rm s_iter_1.*
 has SoftmaxWithLoss "$("$ferry" time --model net.prototxt --iterations 1)"
+cat >indices.prototxt <<'END'
+layer { name: "in" type: "Input" top: "i" input_param { shape { dim: 4 } } }
+layer { name: "embed" type: "Embed" bottom: "i" top: "e" embed_param { num_output: 2 input_dim: 5 } }
+END
+has Embed "$("$ferry" time --model indices.prototxt --phase TEST --level -10 --iterations 1)"
+cat >shared.prototxt <<'END'
+layer { name: "in" type: "Input" top: "x" input_param { shape { dim: 4 dim: 3 } } }
+layer { name: "a" type: "InnerProduct" bottom: "x" top: "a" param { name: "w" }
+        inner_product_param { num_output: 3 bias_term: false } }
+layer { name: "b" type: "InnerProduct" bottom: "a" top: "b" param { name: "w" }
+        inner_product_param { num_output: 3 bias_term: false } }
+layer { name: "flat" type: "Flatten" bottom: "b" top: "flat" }
+END
+has " 9 parameters" "$("$ferry" info --model shared.prototxt)"
+# The data of x, a and b, which flat shares, and w: 4 times 12 * 3 + 9.
+has " 180" "$("$ferry" time --model shared.prototxt --phase TEST --iterations 1 | grep '^all')"
 
 "$ferry" train --solver solver.prototxt --csv loss.csv 2>train.log
 has "iteration" "$(head -n 1 loss.csv)"
+[ "$(wc -l <loss.csv)" = 2 ]
 said=$("$ferry" test --model other.prototxt --weights s_iter_1.caffemodel --iterations 1 2>&1)
 has "Ignoring source layer ip" "$said"
 has "The source has no layer 'other'" "$said"
@@ -41,14 +58,25 @@ refused() { # refused <text> <arguments...>
   has "$text" "$said"
 }
 refused "s_iter_1.caffemodel: " info --model three.prototxt --weights s_iter_1.caffemodel
-refused --gpu time --model net.prototxt --gpu -1
+refused "0 or more" time --model net.prototxt --gpu -1
 refused --model info --device host
 for many in all 0,1; do refused "'$many'; it is the number of one GPU" time --model net.prototxt -gpu $many; done
 refused "'trian' is unknown here; \`ferry --help\`" trian --solver solver.prototxt
 refused "'--sover' is unknown here; \`ferry train --help\`" train --sover solver.prototxt
 refused "--solver is required" train
+sed 's/display: 1//' solver.prototxt >silent.prototxt
+refused "silent.prototxt has no display" train --solver silent.prototxt --csv loss.csv
 refused "no.h5, an HDF5 file: say one" convert images labels no.h5 --backend leveldb
 has "=TEST" "$("$ferry" test --help)"
+echo 'net: "net.prototxt" solver_type: SGD' >old.prototxt
+has "has the form of today" "$("$ferry" upgrade --solver old.prototxt new.prototxt)"
+[ "$(tr -d '\n' <new.prototxt)" = 'net: "net.prototxt"type: "SGD"' ]
+cat >v0.prototxt <<'END'
+input: "x" input_dim: 1 input_dim: 1 input_dim: 1 input_dim: 1
+layers { layer { name: "r" type: "relu" num_output: 3 } bottom: "x" top: "y" }
+END
+refused "v2.prototxt is written, without what v0.prototxt has" upgrade v0.prototxt v2.prototxt
+has '"ReLU"' "$(cat v2.prototxt)"
 printf kept >there.h5
 refused "there.h5 is there already" convert images labels there.h5
 [ "$(cat there.h5)" = kept ]

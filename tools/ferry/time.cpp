@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ferry time: how long each layer takes, what it moves and what it holds.
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <set>
@@ -20,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 /// Of all iterations together.
 struct LayerCost {
   double forward_ms = 0, backward_ms = 0;
-  std::uint64_t moved_forward = 0, moved_backward = 0;  ///< bytes, between host and device
+  std::uint64_t moved_forward = 0, moved_backward = 0;  ///< bytes that the device's copies moved meanwhile
 };
 
 std::uint64_t Moved(const Statistics& done) {
@@ -38,38 +37,37 @@ void Measure(const Place& place, double& ms, std::uint64_t& moved, Run run) {
   moved += Moved(GetStatistics(place.device()) - before);
 }
 
-/// The parameters of a layer and the tops that it does not share with a bottom, with their gradients in
-/// TRAIN.
-std::uint64_t HeldBytes(const Net<float>& net, std::size_t layer) {
-  std::int64_t elements = 0;
-  for (const auto& blob : net.layers()[layer]->blobs()) elements += blob->count();
-  const auto& bottoms = net.bottom_vecs()[layer];
-  for (const Blob<float>* const top : net.top_vecs()[layer])
-    if (std::ranges::find(bottoms, top) == bottoms.end()) elements += top->count();
-  return static_cast<std::uint64_t>(elements) * sizeof(float) * (net.phase() == TRAIN ? 2 : 1);
-}
+/// What a net's layers hold: parameters and tops, with their gradients in TRAIN. Bytes that several blobs
+/// share count where they are met first.
+class HeldBytes {
+ public:
+  explicit HeldBytes(const Net<float>& net) : net_(&net) {}
 
-/// The blobs that a loss or Accuracy reads as labels, and those that are split into such.
-std::set<const Blob<float>*> Labels(const Net<float>& net) {
-  std::set<const Blob<float>*> labels;
-  for (std::size_t i = net.layers().size(); i-- > 0;) {
-    const std::string type = net.layers()[i]->type();
-    const auto& bottoms = net.bottom_vecs()[i];
-    const auto is_label = [&](const Blob<float>* top) { return labels.contains(top); };
-    if ((type.ends_with("Loss") || type == "Accuracy") && bottoms.size() > 1) labels.insert(bottoms[1]);
-    if (type == "Split" && std::ranges::any_of(net.top_vecs()[i], is_label)) labels.insert(bottoms[0]);
+  std::uint64_t Of(std::size_t layer) {
+    std::uint64_t bytes = 0;
+    const auto add = [&](const Blob<float>& blob) {
+      const auto size = static_cast<std::uint64_t>(blob.count()) * sizeof(float);
+      if (size == 0) return;
+      if (met_.insert(blob.data().get()).second) bytes += size;
+      if (net_->phase() == TRAIN && met_.insert(blob.diff().get()).second) bytes += size;
+    };
+    for (const auto& blob : net_->layers()[layer]->blobs()) add(*blob);
+    for (const Blob<float>* const top : net_->top_vecs()[layer]) add(*top);
+    return bytes;
   }
-  return labels;
-}
 
-/// Labels are class 0. Else real values: zeros would always go one way through max pooling and ReLU.
+ private:
+  const Net<float>* net_;
+  std::set<const void*> met_;
+};
+
+/// Real values, since zeros would always go one way through max pooling and ReLU. All are between -1 and 1,
+/// of which a layer that takes labels or indices makes 0.
 void FillInputs(const Net<float>& net) {
-  const auto labels = Labels(net);
   for (Blob<float>* const input : net.input_blobs()) {
-    const bool label = labels.contains(input);
     float* const values = input->overwrite_cpu_data();
     for (std::int64_t i = 0; i < input->count(); ++i)
-      values[i] = label ? 0 : static_cast<float>((i * 2654435761 >> 8) % 2048) / 1024 - 1;
+      values[i] = static_cast<float>(2 * ((i * 2654435761 >> 8) % 2048) + 1) / 2048 - 1;
   }
 }
 
@@ -110,16 +108,18 @@ struct Time {
     std::printf("%-28s %-16s %12s %12s %14s %14s\n", "layer", "type", "forward ms", "backward ms",
                 "moved bytes", "held bytes");
     LayerCost all;
-    std::uint64_t held = 0;
+    HeldBytes held(net);
+    std::uint64_t all_held = 0;
     for (std::size_t i = 0; i < costs.size(); ++i) {
-      PrintRow(net.layer_names()[i].c_str(), net.layers()[i]->type(), costs[i], HeldBytes(net, i));
+      const std::uint64_t bytes = held.Of(i);
+      PrintRow(net.layer_names()[i].c_str(), net.layers()[i]->type(), costs[i], bytes);
       all.forward_ms += costs[i].forward_ms;
       all.backward_ms += costs[i].backward_ms;
       all.moved_forward += costs[i].moved_forward;
       all.moved_backward += costs[i].moved_backward;
-      held += HeldBytes(net, i);
+      all_held += bytes;
     }
-    PrintRow("all", "", all, held);
+    PrintRow("all", "", all, all_held);
     std::printf("Means of %d iterations on %s.\n", iterations,
                 net.place().device().properties().name.c_str());
   }

@@ -84,9 +84,10 @@ class LogOnLines {
 /// Found out before hours of training, not after. No file: nothing is to be written.
 void RequireWritable(const std::string& file) {
   if (file.empty()) return;
-  const bool there = std::filesystem::exists(file);
+  std::error_code error;
+  const bool there = std::filesystem::exists(file, error);
   if (!std::ofstream(file, std::ios::app)) throw Error(file + " cannot be written");
-  if (!there) std::filesystem::remove(file);
+  if (!there) std::filesystem::remove(file, error);
 }
 
 struct Train {
@@ -104,6 +105,9 @@ struct Train {
     param.mutable_train_state()->set_level(model.level);
     for (const std::string& stage : model.stages) param.mutable_train_state()->add_stage(stage);
 
+    if (!(csv.empty() && plot.empty()) && param.display() == 0)
+      throw NetError(solver_file +
+                     " has no display, the iterations that --csv and --plot show; say 'display: 100'");
     for (const std::string& file : {csv, plot}) RequireWritable(file);
     std::optional<Progress> progress;
     const LogOnLines log(progress);

@@ -18,17 +18,24 @@ struct Upgrade {
   }
 
   void Run() const {
-    if (solver) {
-      SolverParameter param;
-      ReadSolverParamsFromTextFileOrDie(from, &param);
-      WriteProtoToTextFile(param, to);
-    } else {
-      NetParameter param;
-      IsText(from) ? ReadNetParamsFromTextFileOrDie(from, &param)
-                   : ReadNetParamsFromBinaryFileOrDie(from, &param);
-      IsText(to) ? WriteProtoToTextFile(param, to) : WriteProtoToBinaryFile(param, to);
-    }
+    if (!(solver ? UpgradeSolver() : UpgradeNet()))
+      throw NetError(to + " is written, without what " + from + " has and today's form has not");
     std::cout << to << " has the form of today\n";
+  }
+
+  bool UpgradeSolver() const {
+    SolverParameter param;
+    ReadProtoFromTextFile(from, &param);
+    const bool whole = UpgradeSolverAsNeeded(from, &param);
+    WriteProtoToTextFile(param, to);
+    return whole;
+  }
+  bool UpgradeNet() const {
+    NetParameter param;
+    IsText(from) ? ReadProtoFromTextFile(from, &param) : ReadProtoFromBinaryFile(from, &param);
+    const bool whole = UpgradeNetAsNeeded(from, &param);
+    IsText(to) ? WriteProtoToTextFile(param, to) : WriteProtoToBinaryFile(param, to);
+    return whole;
   }
 };
 

@@ -115,11 +115,11 @@ void WriteRecords(const Labelled& read, DataParameter::DB backend, const fs::pat
 
 std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend, const fs::path& to) {
   const Labelled read = Read(from);
-  const bool is_new = !fs::exists(to);
+  std::error_code ignored;
+  const bool is_new = !fs::exists(to, ignored);
   try {
     WriteRecords(read, backend, to);
   } catch (...) {  // what was written would pass for the whole data set
-    std::error_code ignored;
     if (is_new) fs::remove_all(to, ignored);
     throw;
   }

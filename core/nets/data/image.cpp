@@ -39,7 +39,9 @@ Image ImageOf(cv::Mat mat, const std::string& what) {
 void RequireImages(const std::string&) {}
 
 Image ReadImage(const std::filesystem::path& file, int height, int width, ImageColor color) {
-  if (!std::filesystem::is_regular_file(file)) throw NetError(file.string() + ": there is no such file");
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error))
+    throw NetError(file.string() + ": there is no such file");
   try {
     cv::Mat read = cv::imread(file.string(), FlagOf(color));
     if (read.empty() || height <= 0 || width <= 0) return ImageOf(std::move(read), file.string());

@@ -59,7 +59,8 @@ bool Decode(Datum* datum, ImageColor color) {
 bool ReadFileToDatum(const std::filesystem::path& file, int label, Datum* datum) {
   RequireDatum(datum, "ReadFileToDatum");
   std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) throw NetError(file.string() + ": cannot be read");
+  std::error_code error;
+  if (!in || std::filesystem::is_directory(file, error)) throw NetError(file.string() + ": cannot be read");
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
   datum->set_data(std::move(bytes));
   datum->set_label(label);

@@ -18,7 +18,8 @@ class LevelDb final : public Database {
  public:
   LevelDb(fs::path path, DatabaseMode mode) : path_(std::move(path)) {
     // LevelDB itself would leave files in a folder that is no database.
-    if (mode == DatabaseMode::kRead && !fs::is_regular_file(path_ / "CURRENT"))
+    std::error_code error;
+    if (mode == DatabaseMode::kRead && !fs::is_regular_file(path_ / "CURRENT", error))
       FailDatabase(path_,
                    "is no database of LevelDB, which is data_param's backend unless it says "
                    "backend: LMDB: it has no CURRENT");

@@ -30,14 +30,15 @@ std::string_view BytesOf(const MDB_val& value) {
 class Lmdb final : public Database {
  public:
   Lmdb(fs::path path, DatabaseMode mode) : path_(std::move(path)) {
+    std::error_code error;
     if (mode == DatabaseMode::kNew) {
-      std::error_code error;
       if (!fs::create_directory(path_, error)) FailDatabase(path_, "cannot be made: " + error.message());
       Check(Open(0), "open it");
       return;
     }
-    if (!fs::is_regular_file(File())) FailDatabase(path_, "is no database of LMDB: it has no data.mdb");
-    if (fs::is_empty(File())) FailDatabase(File(), "is empty; copy it anew");
+    if (!fs::is_regular_file(File(), error))
+      FailDatabase(path_, "is no database of LMDB: it has no data.mdb");
+    if (fs::is_empty(File(), error)) FailDatabase(File(), "is empty; copy it anew");
     int result = Open(MDB_RDONLY | MDB_NOTLS);
     if (result == EACCES) {  // readers note themselves in a file beside the data, which others may not write
       result = Open(MDB_RDONLY | MDB_NOTLS | MDB_NOLOCK);

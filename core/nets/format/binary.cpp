@@ -81,7 +81,8 @@ void ParseBinary(std::string_view bytes, const std::string& where, Message* mess
 void ReadBinary(const std::filesystem::path& file, const std::string& where, Message* message) {
   RequireReadable(file, where);
   // A pipe can be read once, and a flaw is looked for in bytes that are all there.
-  if (!std::filesystem::is_regular_file(file)) {
+  std::error_code error;  // what cannot be asked for its kind is left to who opens it
+  if (!std::filesystem::is_regular_file(file, error)) {
     ParseBinary(ReadFile(file, kMostBytes, where), where, message);
     return;
   }

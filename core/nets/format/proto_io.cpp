@@ -104,8 +104,10 @@ void WriteProtoToBinaryFile(const Message& proto, const std::filesystem::path& f
   const std::size_t bytes = proto.ByteSizeLong();
   if (bytes == 0) throw NetError(where + ": the message is empty");
   if (bytes > detail::kMostBytes)
-    throw NetError(where + ": the message has " + std::to_string(bytes) + " bytes, and protobuf writes " +
-                   std::to_string(detail::kMostBytes) + " at most; write a net's weights by Net::ToHDF5");
+    throw NetError(
+        where + ": the message has " + std::to_string(bytes) + " bytes, and protobuf writes " +
+        std::to_string(detail::kMostBytes) +
+        " at most; write a net's weights by Net::ToHDF5, and let a solver have snapshot_format: HDF5");
   Write(file, where, [&](auto* out) { return proto.SerializeToZeroCopyStream(out); });
 }
 

@@ -148,7 +148,7 @@ void MemoryDataLayer<T>::ForwardAt(const Place& place, const Blobs& /*bottom*/, 
   if (data_ == nullptr) this->Fail("it has no data yet; call Reset or AddDatumVector of its MemoryDataLayer");
   const std::uint64_t iteration = this->random_key().iteration;
   const std::int64_t position = PositionOf(iteration);
-  if (position + batch_size_ > n_)
+  if (batch_size_ > n_ - position)
     this->Fail("a batch of " + std::to_string(batch_size_) + " from item " + std::to_string(position) +
                " on goes beyond the " + std::to_string(n_) + " items; call Reset after set_batch_size");
   top[0]->Reshape({batch_size_, channels_, height_, width_});

@@ -41,13 +41,17 @@ void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path, const 
     Blob<T>* to;
   };
   std::vector<Copy> copies;
+  std::vector<std::string> lacking;
   for (const auto& [name, l] : graph_->layer_index) {
     const std::string group = "data/" + name;
-    if (!file.HasGroup(group)) continue;
-    std::size_t links = 0;
-    const std::size_t datasets = CountDatasets(file, group, links);
-    if (datasets == 0 && links != 0) continue;
     const std::vector<int>& params = graph_->nodes[Index(l)].param_ids;
+    std::size_t links = 0;
+    const bool there = file.HasGroup(group);
+    const std::size_t datasets = there ? CountDatasets(file, group, links) : 0;
+    if (!there || (datasets == 0 && links != 0)) {
+      if (!params.empty()) lacking.push_back(name);
+      continue;
+    }
     if (datasets > params.size()) detail::FailParamCount(name, datasets, params.size(), path.string());
     for (int i = 0; i < SizeOf(params); ++i) {
       Blob<T>& to = *graph_->params[Index(params[Index(i)])];
@@ -70,8 +74,7 @@ void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path, const 
     file.Read<T>(copy.dataset, read.back());
     written.push_back(Overwrite(*copy.to));
   }
-  for (const auto& [name, l] : graph_->layer_index)
-    if (!graph_->layers[Index(l)]->blobs().empty() && !file.HasGroup("data/" + name)) detail::KeepOwn(name);
+  for (const std::string& name : lacking) detail::KeepOwn(name);
   const std::vector<T*> to = detail::OverwriteAll<T>(graph_->place.device(), written, site);
   for (std::size_t i = 0; i < read.size(); ++i) std::copy(read[i].begin(), read[i].end(), to[i]);
 }

@@ -102,13 +102,11 @@ T Solver<T>::Passes() {
   return loss / static_cast<T>(passes);
 }
 
-/// What fillers and files have put on the host goes to the net's place.
+/// What fillers, files and the program have put on the host goes to the net's place.
 template <class T>
 void Solver<T>::PrefetchState() {
-  if (!on_host_) return;
   net_->PrefetchParams();
   for (const auto& blob : history_) detail::PrefetchTo(net_->place(), *blob);
-  on_host_ = false;
 }
 
 /// Returns the seconds since that was done before.

@@ -77,7 +77,6 @@ void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& sit
   if (state.has_solver_type() && state.solver_type() != type())
     detail::FailSolver(state_file.string() + " is of a solver of type " + state.solver_type() +
                        ", and this one is " + type());
-  on_host_ = true;
   // The last thing that may throw.
   if (state.has_learned_net()) {
     try {

@@ -31,6 +31,7 @@ enum class Dependent : std::uint8_t { kMemory, kStream, kEvent };
 /// thread may call.
 class Dependents {
  public:
+  static constexpr std::size_t kMost = 16383;  ///< devices; a StreamId has 14 bits for them
   /// Of the device that has this serial number. Only for the device and those that were added.
   static Dependents& Of(std::uint16_t serial) noexcept {
     return *slots[serial].load(std::memory_order_acquire);
@@ -80,7 +81,6 @@ class Dependents {
   };
   void AddTo(Alive& alive) const;
 
-  static constexpr std::size_t kMost = 32767;
   /// By serial number; 0 is nobody's. Never destroyed: devices may be, until the very end.
   static std::array<std::atomic<Dependents*>, kMost + 1> slots;
   std::array<Count, 3> counts_{};

@@ -64,12 +64,14 @@ class UseList {
   /// A borrowed stream counts as ended: the point after its work up to now is left of it. Throws DeviceError.
   void Forget(const Stream& on);
 
-  /// All uses come before what is queued on `on` from now on, or before what the host does next. The list is
-  /// empty then.
+  /// All uses come before what is queued on `on` from now on, or before what the host does next. The list
+  /// keeps them until Clear: several lists end together, or none.
   void EndBefore(const Stream& on);
   void EndBeforeHost();
-  /// The same for who must not throw: what can't be ordered is waited for, and what can't be waited for has a
-  /// driver that is gone. Returns false where uses are left: their streams are under graph capture.
+  void Clear() noexcept;
+  /// The same for who must not throw, with Clear: what can't be ordered is waited for, and what can't be
+  /// waited for has a driver that is gone. Returns false where uses are left: their streams are under graph
+  /// capture.
   bool TryEndBefore(const Stream& on) noexcept;
   bool TryEndBeforeHost() noexcept;
   /// Of the uses that there are, as far as the streams have not ended. Nothing where one of them is another

@@ -128,7 +128,6 @@ class Solver {
   /// Test nets have numbers of their own, not the train net's again.
   std::uint64_t TestSeed(std::size_t id) const { return seed_ + 1 + id; }
 
-  bool on_host_ = true;  ///< weights and history may be where they were filled or read from a file
   std::uint64_t seed_ = 0;
   std::vector<Callback*> callbacks_;
   ActionCallback action_function_;

@@ -99,7 +99,9 @@ MUTATIONS = [
     (ARRIVE, "  for (const auto& other : others_) other->uses.Settle(arrival.bytes, dying);\n", "",
      "notes of parts on further devices pile up"),
     (ARRIVE, "  if (others_.size() == kMost)\n", "  if (false)\n", "a memory on more devices than there are spaces forgets who has its bytes"),
-    (ARRIVE, "                  alone |= !Holds(holders, kHost);\n", "", "a mixed array's head hides what a device has alone"),
+    (ARRIVE, "                  on_host &= Holds(holders, kHost);\n", "", "a mixed array's head hides what a device has alone"),
+    (ARRIVE, "on_device &= holders != Only(kHost);", "on_device &= Holds(holders, detail::kDevice);",
+     "a head knows one device alone"),
     (ARRIVE, "                  if (holders == 0) return true;\n", "", "bytes that nobody wrote count for the head"),
     (ARRIVE, "  return other.kind == MemoryKind::kManaged ? BufferOf(kHost) : other;", "  return other;",
      "a further unified device has a buffer of its own"),
@@ -172,7 +174,7 @@ MUTATIONS = [
     (CALL, "    handler = Handler::instance().current;\n  }\n  return handler && handler(device, bytes);",
      "    handler = Handler::instance().current;\n    return handler && handler(device, bytes);\n  }",
      "a handler is asked with the handler's lock held"),
-    (CALL, "        if (again && !error.beyond_limit()) device.Trim();\n", "", "what a handler frees stays in the pool"),
+    (CALL, "        if (again && !error.beyond_limit()) TrimAsFarAsPossible(device);\n", "", "what a handler frees stays in the pool"),
     (CALL, "    if (!again) arrivals[at].memory->RethrowNamed(&full);\n", "", "a handler that says false is asked again"),
 
     # Operands.

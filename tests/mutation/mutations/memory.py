@@ -139,7 +139,7 @@ MUTATIONS = [
      "nobody waits for the work that writes adopted bytes"),
     (ADOPT, "  AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (EndUses(buffer), false); });\n", "",
      "new bytes are taken while a stream under capture uses the old ones"),
-    (ADOPT, "  AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (GiveBack(buffer), false); });\n", "",
+    (ADOPT, "    GiveBack(buffer);\n", "",
      "adopting bytes leaks those before"),
     (ADOPT, "  here.deleter = std::move(owned);\n", "", "bytes that were given are never freed"),
     (ADOPT, "  here.uses = std::move(uses);\n", "", "nobody waits for the stream that writes adopted bytes"),

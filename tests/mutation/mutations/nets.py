@@ -120,7 +120,7 @@ MUTATIONS = [
     (NET + "weights.cpp", "from.shape() != to.shape() || from.count() != to.count()", "from.shape() != to.shape()", "half of the layers share weights"),
     (SOLVER + "running.cpp", "detail::PrefetchTo(net_->place(), *blob);", "static_cast<void>(blob);",
      "a history that was read from a file stays on the host"),
-    (SOLVER + "snapshot.cpp", "  on_host_ = true;\n", "", "weights that were read from a file stay on the host"),
+    (SOLVER + "running.cpp", "  net_->PrefetchParams();\n", "", "weights that were read from a file stay on the host"),
     (SOLVER + "snapshot.cpp", "  const TransferGuard meant(TransferPolicy::kAllow);\n  const bool hdf5", "  const bool hdf5",
      "a snapshot is refused"),
     (SOLVER + "solver_state.cpp", "  RequireCount(state.iter(), path.string(), \"iter\");\n", "", "a solver goes on from iteration -5"),

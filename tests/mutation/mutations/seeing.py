@@ -75,13 +75,14 @@ MUTATIONS = [
 
     # Times of devices.
     (TIMES, "  if (on.device().properties().kernels_at_once) return;\n", "", "the host's exact times are said twice"),
-    (TIMES, "if (const Turn turn(*this); turn) copies_begun_.erase(std::this_thread::get_id());", "", "a copy that failed begins the next one"),
+    (TIMES, "if (const Turn turn(*this); turn) begun_.erase(&copy);", "static_cast<void>(copy);", "a copy that failed keeps its device's event"),
+    (TIMES, "begun_.insert_or_assign(record,", "begun_.emplace(nullptr,", "a call has the times of one around it"),
     (TIMES, "      if (!work.over()) break;\n", "", "who sees a memory end waits for kernels under its lock"),
     (TIMES, "if (track.measured.size() > kMostMeasured) track.measured.pop_front();", "", "what nobody waits for piles up"),
     (TIMES, "if (track.lane.space == space) std::erase_if(track.measured, ends);", ";", "events outlive their device"),
     (CLOCK, "return Period{at_ - since - length, at_ - since};", "return Period{at_ - since, at_ - since + length};", "work ends where it began"),
     (CLOCK, "const std::chrono::nanoseconds since(Elapsed(work.end, event_));", "const std::chrono::nanoseconds since(0);", "work ended when it was looked at"),
-    (TRACE, "  EndMeasuring(copies_begun_, *copy.on, text);\n", "", "copies have the host's times alone"),
+    (TRACE, "  EndMeasuring(&copy, *copy.on, text);\n", "", "copies have the host's times alone"),
     ("tools/report/page.cpp", "if (all > kernels.size()) overlap", "overlap", "a report's kernels left out wrap"),
     ("tools/report/trace.hpp", "most_slices = Trace::kMostSlices", "most_slices = 10 * Trace::kMostSlices", "a page grows with its trace"),
     ("tools/report/trace.cpp", "if (trace_.flows.size() < most_slices_) trace_", "trace_", "flows are not bounded"),

@@ -98,14 +98,14 @@ std::remove_reference_t<std::tuple_element_t<sizeof...(Parameters) - 2, std::tup
 template <class Value, class Call>
 Value ScanOnHost(std::optional<int> gpu, const Call& call, std::int64_t n) {
   Value total{};
-  const HostSpace space;
-  if (!kHostLoopsByKokkos || !UseKokkos(gpu) || WorkersFor(n, space) == 1) {
-    for (std::int64_t i = 0; i < n; ++i) call.With(i, total, true);
-    return total;
-  }
-  Kokkos::parallel_scan(Kokkos::RangePolicy<HostSpace, Kokkos::IndexType<std::int64_t>>(space, 0, n),
-                        Scanning<Call, Value>{call}, total);
-  Fence(space);
+  if (kHostLoopsByKokkos && UseKokkos(gpu))
+    if (const HostSpace space; WorkersFor(n, space) != 1) {
+      Kokkos::parallel_scan(Kokkos::RangePolicy<HostSpace, Kokkos::IndexType<std::int64_t>>(space, 0, n),
+                            Scanning<Call, Value>{call}, total);
+      Fence(space);
+      return total;
+    }
+  for (std::int64_t i = 0; i < n; ++i) call.With(i, total, true);
   return total;
 }
 
