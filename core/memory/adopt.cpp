@@ -70,7 +70,6 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   Buffer& here = BufferOf(space);
   // What is given back must not be in use. Where that cannot be seen to, nothing has changed yet.
   const auto goes = [&](const Buffer& buffer) { return &buffer == &here || buffer.constant; };
-  ForgetReady();  // the words may name uses that the host waits for here
   AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (EndUses(buffer), false); });
   AnyBuffer([&](Buffer& buffer) {
     if (!goes(buffer)) return false;

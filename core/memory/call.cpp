@@ -114,7 +114,7 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
   for (const Arrival& arrival : arrivals) Records::Tell(arrival);
 }
 
-/// A stream under graph capture may hold a pool's blocks up; then the handler's are enough, or it is asked
+/// A pool cannot trim while a stream is captured. The retry then takes what the handler has freed, or asks it
 /// again.
 void TrimAsFarAsPossible(Device& device) try { device.Trim(); } catch (const StreamCaptureError&) {
 }

@@ -63,7 +63,7 @@ void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
       Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
       (entry.to == NameOfSpace(nullptr) ? ", to" : ", from") +
       " bytes that the program gave: a copy of pageable bytes goes by way of a buffer of the "
-      "driver's; bytes that Ferry allocates on the host for a GPU are pinned, unless it guards pointers");
+      "driver's; bytes that Ferry allocates on the host for a GPU are pinned, unless FERRY_GUARD is on");
 }
 
 void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {

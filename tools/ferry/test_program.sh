@@ -75,7 +75,7 @@ cat >v0.prototxt <<'END'
 input: "x" input_dim: 1 input_dim: 1 input_dim: 1 input_dim: 1
 layers { layer { name: "r" type: "relu" num_output: 3 } bottom: "x" top: "y" }
 END
-refused "v2.prototxt is written, without what v0.prototxt has" upgrade v0.prototxt v2.prototxt
+refused "v2.prototxt was written, and lacks what v0.prototxt has" upgrade v0.prototxt v2.prototxt
 has '"ReLU"' "$(cat v2.prototxt)"
 printf kept >there.h5
 refused "there.h5 is there already" convert images labels there.h5

@@ -61,8 +61,8 @@ class HeldBytes {
   std::set<const void*> met_;
 };
 
-/// Real values, since zeros would always go one way through max pooling and ReLU. All are between -1 and 1,
-/// of which a layer that takes labels or indices makes 0.
+/// Real values, since zeros would always go one way through max pooling and ReLU. All lie between -1 and 1,
+/// so that as a label or an index each is 0.
 void FillInputs(const Net<float>& net) {
   for (Blob<float>* const input : net.input_blobs()) {
     float* const values = input->overwrite_cpu_data();

@@ -19,7 +19,8 @@ struct Upgrade {
 
   void Run() const {
     if (!(solver ? UpgradeSolver() : UpgradeNet()))
-      throw NetError(to + " is written, without what " + from + " has and today's form has not");
+      throw NetError(to + " was written, and lacks what " + from +
+                     " has and today's form does not know; warnings name it");
     std::cout << to << " has the form of today\n";
   }
 

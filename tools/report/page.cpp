@@ -126,7 +126,7 @@ void AddSpace(Writer& to, const Trace& trace, const Space& space) {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   to.Begin('{').Name("name").Add(space.name);
   to.Name("copies").Add(overlap.copies).Name("hidden").Add(overlap.hidden);
-  to.Name("kernels_left_out").Add(static_cast<double>(overlap.left_out));
+  to.Name("left_out").Add(static_cast<double>(overlap.left_out));
   to.Name("clock").Add(space.best_clock() == ClockOf::kDevice ? "the device's clock" : "the host's times");
   AddPoints(to, space);
   to.Name("peak_at").Add(peak.at).Name("peak").Add(peak.bytes).Name("labels").Begin('[');
@@ -157,7 +157,7 @@ Overlap OverlapOf(const Space& space) {
     else
       busy.back().end = std::max(busy.back().end, kernel.end);
   Overlap overlap;
-  // Each kernel has the host's time, and some the device's, too.
+  // Each has the host's time, and kernels that Ferry queues the device's, too.
   const std::size_t all = space.busy[0].kernels.size();
   if (all > kernels.size()) overlap.left_out = all - kernels.size();
   for (const auto& [begin, end] : by.copies) {

@@ -18,7 +18,7 @@ std::string DataOf(const Trace& trace, std::string_view file);
 struct Overlap {
   double copies = 0;         ///< how long they took, all together
   double hidden = 0;         ///< while a kernel of the same space was queued or running
-  std::size_t left_out = 0;  ///< kernels that have no time by the copies' clock
+  std::size_t left_out = 0;  ///< accesses by pointers, and kernels, that have no time by the copies' clock
 };
 Overlap OverlapOf(const Space& space);
 

@@ -69,10 +69,9 @@ function showPairs() {
   if (data.more_pairs > 0) find("more-pairs").textContent = `And ${data.more_pairs} more.`;
 }
 
-// Of a kernel that the program launches by a pointer, only the host's time is known.
-function leftOut(kernels) {
-  if (kernels === 0) return "";
-  return kernels === 1 ? "; 1 kernel has no time by it" : `; ${kernels} kernels have no time by it`;
+// Of what the program does by a pointer, only the host's time is known.
+function leftOut(slices) {
+  return slices === 0 ? "" : `; ${slices} accesses or kernels have no time by it`;
 }
 
 function showOverlap() {
@@ -81,7 +80,7 @@ function showOverlap() {
     const percent = Math.round((100 * space.hidden) / space.copies);
     const line = add(find("overlap"), "p");
     add(line, "meter", `${percent} %`, { min: 0, max: 100, value: percent, "aria-label": `Hidden on ${space.name}` });
-    line.append(`${space.name}: ${percent} % of ${timeInWords(space.copies)} of copies hidden behind kernels, by ${space.clock}${leftOut(space.kernels_left_out)}`);
+    line.append(`${space.name}: ${percent} % of ${timeInWords(space.copies)} of copies hidden behind kernels, by ${space.clock}${leftOut(space.left_out)}`);
   }
   if (spaces.length === 0) add(find("overlap"), "p", "Nothing was copied.");
 }

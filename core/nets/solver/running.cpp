@@ -20,10 +20,10 @@ double SecondsSince(std::chrono::steady_clock::time_point then) {
 }  // namespace
 
 template <class T>
-void Solver<T>::Solve(const char* resume_file) {
+void Solver<T>::Solve(const char* resume_file, const Site& site) {
   detail::LogInfo("Solving ", net_->name());
   detail::LogInfo("Learning Rate Policy: ", param_.lr_policy());
-  if (resume_file != nullptr) Restore(resume_file);
+  if (resume_file != nullptr) Restore(resume_file, site);
   if (param_.snapshot_after_train()) RequireWritable();
   const int start_iter = iter_;
   Step(std::max(param_.max_iter(), iter_) - iter_);
@@ -136,8 +136,8 @@ void Solver<T>::UpdateSmoothedLoss(T loss, int start_iter, int average_loss) {
   }
 }
 
-template void Solver<float>::Solve(const char*);
-template void Solver<double>::Solve(const char*);
+template void Solver<float>::Solve(const char*, const Site&);
+template void Solver<double>::Solve(const char*, const Site&);
 template void Solver<float>::Step(int);
 template void Solver<double>::Step(int);
 template void Solver<float>::PrefetchState();

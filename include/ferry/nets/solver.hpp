@@ -56,9 +56,11 @@ class Solver {
 
   /// Trains up to iteration max_iter, from the snapshot if one is given, and writes a snapshot unless
   /// snapshot_after_train is false. Throws, before it trains, where it could not write that.
-  void Solve(const char* resume_file = nullptr);
+  void Solve(const char* resume_file = nullptr, const Site& site = Site::Caller());
   /// @overload
-  void Solve(const std::filesystem::path& resume_file) { Solve(resume_file.c_str()); }
+  void Solve(const std::filesystem::path& resume_file, const Site& site = Site::Caller()) {
+    Solve(resume_file.c_str(), site);
+  }
   /// So many iterations, or fewer where STOP is asked for. Throws NetError where the last one would be beyond
   /// int.
   void Step(int iters);

@@ -13,8 +13,9 @@ GPU = "backends/gpu/gpu_device.hpp"
 MUTATIONS = [
     (CALL, "      if (wait->access != Access::kRead) memory.ForgetReady();", "      ",
      "a stream that the host has waited for is in place after a call that failed"),
-    (ADOPT, "  ForgetReady();  // the words may name uses that the host waits for here\n", "",
-     "a stream that the host has waited for is in place after bytes could not be adopted"),
+    (ADOPT, "  AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (EndUses(buffer), false); });\n",
+     "  AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (EndUses(buffer), buffer.uses.Clear(), false); });\n",
+     "the uses of one device's bytes are forgotten although another's cannot end"),
     (USES, "return !use.writes && !use.on", "return false && !use.on", "the caller's bytes are read after an access returns"),
     (USES, " && !use.on.device().properties().unified; }", "; }", "a unified device's kernels are forgotten as another device reads"),
     (ARRIVE, "if (Buffer& host = BufferOf(kHost); host.adopted()", "if (Buffer& host = cpu_; host.adopted()",
