@@ -111,8 +111,8 @@ So an access moves the bytes that are stale in its range, and no others. The tab
 Bytes that nobody holds are a run like any other. They read as zeros. A new array is such a run, and so is the tail that
 `Resize` adds.
 
-`head()` speaks of the whole array. It names the sides that hold every byte that was written. If neither side does, it
-is `HEAD_AT_GPU` if a device has bytes that the host lacks, else `HEAD_AT_CPU`.
+`head()` speaks of the whole array. It names the sides that hold every byte that was written; all devices are one side. If neither
+side has all, it is `HEAD_AT_GPU`.
 
 ## One call, several accesses
 
