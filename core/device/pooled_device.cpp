@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/device/trim.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry {
@@ -39,7 +40,7 @@ void* PooledDevice::Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on
   try {
     return next().Allocate(kind, size.bytes, on);
   } catch (const OutOfMemory&) {
-    TrimAsFarAsPossible();
+    detail::TrimAsFarAsPossible(*this);
   }
   try {
     return next().Allocate(kind, size.bytes, on);
@@ -90,9 +91,6 @@ void PooledDevice::Trim() {
 }
 
 /// While a capture keeps the main stream from being waited for, what has been given back may come later.
-void PooledDevice::TrimAsFarAsPossible() try { Trim(); } catch (const StreamCaptureError&) {
-}
-
 StreamHandle PooledDevice::CreateStream() {
   const StreamHandle stream = next().CreateStream();
   try {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/device/trim.hpp"
 #include "core/memory/guard.hpp"
 #include "core/memory/records.hpp"
 #include "ferry/error.hpp"
@@ -112,11 +113,6 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
   for (Arrival& arrival : arrivals) arrival.memory->Commit(arrival, dying);
   if (!watched) return;
   for (const Arrival& arrival : arrivals) Records::Tell(arrival);
-}
-
-/// A pool cannot trim while a stream is captured. The retry then takes what the handler has freed, or asks it
-/// again.
-void TrimAsFarAsPossible(Device& device) try { device.Trim(); } catch (const StreamCaptureError&) {
 }
 
 /// Whether all is prepared. Else the locks were let go meanwhile, and all must be looked at again. `asked` is

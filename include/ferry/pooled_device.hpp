@@ -77,7 +77,6 @@ class PooledDevice final : public FullForwardingDevice {
   void EndStream(StreamHandle stream) noexcept;
   std::vector<Block> TakeShelf(MemoryKind kind, SizeClass size, StreamHandle on) noexcept;
   std::optional<Shelf> TakeAnyShelf(MemoryKind kind, SizeClass size) noexcept;
-  void TrimAsFarAsPossible();
   void GiveBackAll() noexcept;
   void GiveBack(MemoryKind kind, SizeClass size, std::span<const Block> blocks, StreamHandle on) noexcept;
   void GiveBackAfter(const Event& idle, MemoryKind kind, SizeClass size, void* ptr) noexcept;

@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstring>
+#include <functional>
 #include <list>
 #include <memory>
 #include <stdexcept>
@@ -136,19 +137,22 @@ TEST_CASE(
   CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 2);
 }
 
-/// Has no memory until it is told to trim, for the second time.
+/// Has no memory of its own until there is room.
 class Full final : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
   void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
-    if (kind == MemoryKind::kDevice && trimmed < 2) throw OutOfMemory("full", bytes);
+    if (kind == MemoryKind::kDevice && !room) throw OutOfMemory("full", bytes);
     return next().Allocate(kind, bytes, on);
   }
   void Trim() override {
     ++trimmed;
+    trims();
     next().Trim();
   }
+  bool room = false;
   int trimmed = 0;
+  std::function<void()> trims = [this] { room = trimmed == 2; };
 };
 
 /// A memory that has nothing yet, on such a device.
@@ -210,58 +214,24 @@ TEST_CASE("a handler cannot release the source of an Assign") {
   }
 }
 
-/// It has memory once it has trimmed, and trims while another thread looks at a memory.
-class Trimmed final : public ForwardingDevice {
- public:
-  using ForwardingDevice::ForwardingDevice;
-  void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
-    if (kind == MemoryKind::kDevice && !trimmed) throw OutOfMemory("sim", bytes);
-    return next().Allocate(kind, bytes, on);
-  }
-  void Trim() override {
-    std::thread([&] { CHECK(looked_at->head() == SyncedMemory::HEAD_AT_CPU); }).join();
-    trimmed = true;
-  }
-  const SyncedMemory* looked_at = nullptr;
-  bool trimmed = false;
-};
-
-TEST_CASE("after the handler pools trim with no lock held") {
-  sim::Reset();
-  Trimmed device(std::make_unique<SimDevice>(0));
-  SyncedMemory memory(kBytes, device);
-  device.looked_at = &memory;
+TEST_CASE_METHOD(OnFull, "after the handler pools trim with no lock held") {
+  device.trims = [&] {
+    std::thread([&] { CHECK(memory.head() == SyncedMemory::HEAD_AT_CPU); }).join();
+    device.room = true;
+  };
   std::memset(memory.overwrite_cpu_data(), 2, kBytes);
   const WithHandler retries([](Device&, std::size_t) { return true; });
   CHECK(Sees(memory, Stream::Main(device)) == 2);
-  CHECK(device.trimmed);
+  CHECK(device.trimmed == 1);
 }
 
-/// It has memory once the handler has made room, and cannot trim, as while another stream is captured.
-class Untrimmed final : public ForwardingDevice {
- public:
-  using ForwardingDevice::ForwardingDevice;
-  void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
-    if (kind == MemoryKind::kDevice && !room) throw OutOfMemory("sim", bytes);
-    return next().Allocate(kind, bytes, on);
-  }
-  void Trim() override {
-    ++trims;
-    throw StreamCaptureError("sim Trim", 900, "the stream is under graph capture");
-  }
-  bool room = false;
-  int trims = 0;
-};
-
-TEST_CASE(
-    "a pool that cannot trim under graph capture does not fail the access that the handler has helped") {
-  sim::Reset();
-  Untrimmed device(std::make_unique<SimDevice>(0));
-  SyncedMemory memory(kBytes, device);
+TEST_CASE_METHOD(OnFull,
+                 "a pool that cannot trim under graph capture fails no access that the handler has helped") {
+  device.trims = [] { throw StreamCaptureError("sim Trim", 900, "the stream is under graph capture"); };
   std::memset(memory.overwrite_cpu_data(), 2, kBytes);
   const WithHandler makes_room([&](Device&, std::size_t) { return device.room = true; });
   CHECK(Sees(memory, Stream::Main(device)) == 2);
-  CHECK(device.trims == 1);
+  CHECK(device.trimmed == 1);
 }
 
 }  // namespace

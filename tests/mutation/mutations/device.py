@@ -27,7 +27,7 @@ MUTATIONS = [
     (POOL, "  if (own->second.ended) return false;\n", "", "the blocks of a stream that ends are taken"),
     (POOL, "    if (taken->from != shelf) LetGo(taken->from);\n", "", "a stream whose block was taken never ends"),
     (POOL, "        if (idle == nullptr) idle = ", "        idle = ", "the end of a stream makes an event for each block"),
-    (POOL, "    TrimAsFarAsPossible();\n  }\n  try", "  }\n  try", "memory runs out while blocks lie free"),
+    (POOL, "    detail::TrimAsFarAsPossible(*this);\n  }\n  try", "  }\n  try", "memory runs out while blocks lie free"),
     (POOL, "    return AllocateExactly(kind, bytes, on);", "    throw;", "the pool refuses what fits without it"),
     (POOL, "    notes_->exact.insert(ptr);\n", "    (void)ptr;\n", "a block is kept for larger than it is"),
     (POOL, "    const std::lock_guard lock(trimming_);\n", "", "memory runs out while another thread gives it back"),
