@@ -116,7 +116,7 @@ void WriteRecords(const Labelled& read, DataParameter::DB backend, const fs::pat
 std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend, const fs::path& to) {
   const Labelled read = Read(from);
   std::error_code ignored;
-  const bool is_new = !fs::exists(to, ignored);
+  const bool is_new = !fs::exists(to, ignored) && !ignored;  // else it may be somebody's
   try {
     WriteRecords(read, backend, to);
   } catch (...) {  // what was written would pass for the whole data set
