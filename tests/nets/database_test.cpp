@@ -125,13 +125,25 @@ TEST_CASE("A database that cannot be read is an error with its path") {
   }
 }
 
-#ifdef FERRY_HAS_LMDB
-TEST_CASE("A database whose path cannot be is an error with its path") {
+TEST_CASE("A database that cannot be asked for is an error that says why, and not that there is none") {
   const std::string too_long(300, 'a');
-  for (const auto backend : Backends())
-    CheckFails([&] { OpenDatabase(backend, too_long, DatabaseMode::kRead); }, {too_long});
+  for (const auto backend : Backends()) {
+    const Folder folder;
+    const std::string database = folder / "db";
+    std::filesystem::create_directory(database);
+    const std::string file = database + (backend == DataParameter::LMDB ? "/data.mdb" : "/CURRENT");
+    std::filesystem::create_symlink(file, file);
+    for (const std::string& path : {too_long, database, file}) {
+      const std::string asked = path == database ? file : path;
+      const std::string why = path == too_long ? "name too long" : "symbolic links";
+      CheckFails([&] { OpenDatabase(backend, path, DatabaseMode::kRead); },
+                 {asked + ": cannot be asked for", why});
+    }
+    CheckFails([&] { OpenDatabase(backend, file, DatabaseMode::kNew); }, {file, "symbolic links"});
+  }
 }
 
+#ifdef FERRY_HAS_LMDB
 TEST_CASE("A file of LMDB that is cut short is an error wherever it is cut") {
   const Folder folder;
   const std::string path = WriteDatabase(folder / "db", DataParameter::LMDB, Datums(200, 1, 28, 28));

@@ -123,6 +123,17 @@ TEST_CASE("A database that could not be written to its end is no database") {
   }
 }
 
+TEST_CASE("A database is not made where it cannot be asked what is there, and what is there stays") {
+  for (const auto backend : Backends()) {
+    const Folder folder;
+    const IdxFiles from{folder.Write("images", IdxOf({2, 2, 3}, 12)), folder.Write("labels", IdxOf({2}, 2))};
+    const std::string loop = folder / "loop";
+    std::filesystem::create_symlink(loop, loop);
+    CheckFails([&] { ConvertIdxToDatabase(from, backend, loop); }, {loop, "symbolic links"});
+    CHECK(std::filesystem::is_symlink(loop));
+  }
+}
+
 TEST_CASE("A file becomes a datum as it is") {
   const Folder folder;
   Datum datum;

@@ -184,6 +184,8 @@ TEST_CASE("ImageData that cannot be is an error with the file or the line") {
   fails_with("i m/0.png x1\n", {":1", "label"});
   fails_with("i m/0.png 1.5\n", {":1", "label"});
   fails_with("i m/none.png 1\n", {"i m/none.png", "no such file"});
+  std::filesystem::create_symlink(folder / "loop.png", folder / "loop.png");
+  fails_with("loop.png 1\n", {folder / "loop.png", "symbolic links"});
   fails_with("list 1\n", {folder / "list", "no image"});
   folder.Write("large.png", PngOf(0, 3, 4, 6));
   fails_with("i m/0.png 1\nlarge.png 1\n", {"large.png", "3 x 4 x 6", "3 x 4 x 5"});

@@ -96,6 +96,8 @@ TEST_CASE("A report holds copies against kernels by a clock that has both") {
   CHECK(overlap(copies + kernel).left_out == 0);
   CHECK(overlap(copies + same).left_out == 0);
   CHECK(overlap(copies + access + same).left_out == 1);
+  CHECK_THAT(DataOf(Parse(begin + copies + access + same + "]"), "t"),
+             ContainsSubstring(R"("left_out":1,"clock":"the device's clock")"));
 }
 
 TEST_CASE("A report explains the peak of memory by labels") {

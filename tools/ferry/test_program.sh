@@ -41,6 +41,7 @@ END
 has " 9 parameters" "$("$ferry" info --model shared.prototxt)"
 # The data of x, a and b, which flat shares, and w: 4 times 12 * 3 + 9.
 has " 180" "$("$ferry" time --model shared.prototxt --phase TEST --iterations 1 | grep '^all')"
+has " 360" "$("$ferry" time --model shared.prototxt --iterations 1 | grep '^all')" # and their gradients
 
 "$ferry" train --solver solver.prototxt --csv loss.csv 2>train.log
 has "iteration" "$(head -n 1 loss.csv)"
@@ -65,7 +66,9 @@ refused "'trian' is unknown here; \`ferry --help\`" trian --solver solver.protot
 refused "'--sover' is unknown here; \`ferry train --help\`" train --sover solver.prototxt
 refused "--solver is required" train
 sed 's/display: 1//' solver.prototxt >silent.prototxt
-refused "silent.prototxt has no display" train --solver silent.prototxt --csv loss.csv
+for losses in csv plot; do
+  refused "silent.prototxt displays no iteration" train --solver silent.prototxt --$losses losses
+done
 refused "no.h5, an HDF5 file: say one" convert images labels no.h5 --backend leveldb
 has "=TEST" "$("$ferry" test --help)"
 echo 'net: "net.prototxt" solver_type: SGD' >old.prototxt
@@ -75,7 +78,7 @@ cat >v0.prototxt <<'END'
 input: "x" input_dim: 1 input_dim: 1 input_dim: 1 input_dim: 1
 layers { layer { name: "r" type: "relu" num_output: 3 } bottom: "x" top: "y" }
 END
-refused "v2.prototxt was written, and lacks what v0.prototxt has" upgrade v0.prototxt v2.prototxt
+refused "v2.prototxt was written without the parts of v0.prototxt" upgrade v0.prototxt v2.prototxt
 has '"ReLU"' "$(cat v2.prototxt)"
 printf kept >there.h5
 refused "there.h5 is there already" convert images labels there.h5

@@ -107,7 +107,8 @@ struct Train {
 
     if (!(csv.empty() && plot.empty()) && param.display() == 0)
       throw NetError(solver_file +
-                     " has no display, the iterations that --csv and --plot show; say 'display: 100'");
+                     " displays no iteration, and --csv and --plot show those that are displayed; add "
+                     "'display: 100'");
     for (const std::string& file : {csv, plot}) RequireWritable(file);
     std::optional<Progress> progress;
     const LogOnLines log(progress);

@@ -18,25 +18,24 @@ struct Upgrade {
   }
 
   void Run() const {
-    if (!(solver ? UpgradeSolver() : UpgradeNet()))
-      throw NetError(to + " was written, and lacks what " + from +
-                     " has and today's form does not know; warnings name it");
+    solver ? UpgradeSolver() : UpgradeNet();
     std::cout << to << " has the form of today\n";
   }
 
-  bool UpgradeSolver() const {
+  void UpgradeSolver() const {
     SolverParameter param;
     ReadProtoFromTextFile(from, &param);
-    const bool whole = UpgradeSolverAsNeeded(from, &param);
+    UpgradeSolverAsNeeded(from, &param);
     WriteProtoToTextFile(param, to);
-    return whole;
   }
-  bool UpgradeNet() const {
+  void UpgradeNet() const {
     NetParameter param;
     IsText(from) ? ReadProtoFromTextFile(from, &param) : ReadProtoFromBinaryFile(from, &param);
     const bool whole = UpgradeNetAsNeeded(from, &param);
     IsText(to) ? WriteProtoToTextFile(param, to) : WriteProtoToBinaryFile(param, to);
-    return whole;
+    if (!whole)
+      throw NetError(to + " was written without the parts of " + from +
+                     " that cannot be upgraded; warnings name them");
   }
 };
 

@@ -71,7 +71,8 @@ function showPairs() {
 
 // Of what the program does by a pointer, only the host's time is known.
 function leftOut(slices) {
-  return slices === 0 ? "" : `; ${slices} accesses or kernels have no time by it`;
+  if (slices === 0) return "";
+  return slices === 1 ? "; 1 access or kernel has no time by it" : `; ${slices} accesses or kernels have no time by it`;
 }
 
 function showOverlap() {

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/nets/data/file_type.hpp"
 #include "ferry/nets/error.hpp"
 
 namespace ferry::detail {
@@ -58,13 +59,13 @@ void FailDatabase(const fs::path& path, const std::string& what) {
 
 std::shared_ptr<Database> OpenDatabase(DataParameter::DB backend, const fs::path& path, DatabaseMode mode) {
   if (path.empty()) throw NetError("data_param's source is empty; it is the path of a database's folder");
-  std::error_code error;
-  const bool there = fs::exists(path, error);
+  const bool there = IsThere(path);
   if (mode == DatabaseMode::kNew) {
     if (there) FailDatabase(path, "is there already; a new database needs a path of its own");
     return (backend == DataParameter::LMDB ? OpenLmdb : OpenLevelDb)(path, mode);
   }
   if (!there) FailDatabase(path, "there is no such database; data_param's source is the path of its folder");
+  std::error_code error;
   const fs::path own = fs::canonical(path, error);
   if (error) FailDatabase(path, error.message());
   return Shared({backend, own}, path);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/nets/data/database.hpp"
+#include "core/nets/data/file_type.hpp"
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "ferry/nets/error.hpp"
 #include "ferry/shape.hpp"
@@ -115,11 +116,11 @@ void WriteRecords(const Labelled& read, DataParameter::DB backend, const fs::pat
 
 std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend, const fs::path& to) {
   const Labelled read = Read(from);
-  std::error_code ignored;
-  const bool is_new = !fs::exists(to, ignored) && !ignored;  // else it may be somebody's
+  const bool is_new = !detail::IsThere(to);  // else it is somebody's
   try {
     WriteRecords(read, backend, to);
   } catch (...) {  // what was written would pass for the whole data set
+    std::error_code ignored;
     if (is_new) fs::remove_all(to, ignored);
     throw;
   }

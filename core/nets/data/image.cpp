@@ -9,6 +9,8 @@
 #include <opencv2/imgproc.hpp>
 #include <utility>
 #include <vector>
+
+#include "core/nets/data/file_type.hpp"
 #endif
 
 namespace ferry::detail {
@@ -39,9 +41,7 @@ Image ImageOf(cv::Mat mat, const std::string& what) {
 void RequireImages(const std::string&) {}
 
 Image ReadImage(const std::filesystem::path& file, int height, int width, ImageColor color) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error))
-    throw NetError(file.string() + ": there is no such file");
+  if (!IsFile(file)) throw NetError(file.string() + ": there is no such file");
   try {
     cv::Mat read = cv::imread(file.string(), FlagOf(color));
     if (read.empty() || height <= 0 || width <= 0) return ImageOf(std::move(read), file.string());

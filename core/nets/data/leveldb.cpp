@@ -6,6 +6,8 @@
 #include <leveldb/write_batch.h>
 
 #include <utility>
+
+#include "core/nets/data/file_type.hpp"
 #endif
 
 namespace ferry::detail {
@@ -18,8 +20,7 @@ class LevelDb final : public Database {
  public:
   LevelDb(fs::path path, DatabaseMode mode) : path_(std::move(path)) {
     // LevelDB itself would leave files in a folder that is no database.
-    std::error_code error;
-    if (mode == DatabaseMode::kRead && !fs::is_regular_file(path_ / "CURRENT", error))
+    if (mode == DatabaseMode::kRead && !IsFile(path_ / "CURRENT"))
       FailDatabase(path_,
                    "is no database of LevelDB, which is data_param's backend unless it says "
                    "backend: LMDB: it has no CURRENT");

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/nets/data/file_type.hpp"
 #include "ferry/log.hpp"
 #endif
 
@@ -36,8 +37,7 @@ class Lmdb final : public Database {
       Check(Open(0), "open it");
       return;
     }
-    if (!fs::is_regular_file(File(), error))
-      FailDatabase(path_, "is no database of LMDB: it has no data.mdb");
+    if (!IsFile(File())) FailDatabase(path_, "is no database of LMDB: it has no data.mdb");
     if (fs::is_empty(File(), error)) FailDatabase(File(), "is empty; copy it anew");
     int result = Open(MDB_RDONLY | MDB_NOTLS);
     if (result == EACCES) {  // readers note themselves in a file beside the data, which others may not write

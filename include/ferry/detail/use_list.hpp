@@ -65,7 +65,7 @@ class UseList {
   void Forget(const Stream& on);
 
   /// All uses come before what is queued on `on` from now on, or before what the host does next. The list
-  /// keeps them until Clear: several lists end together, or none.
+  /// keeps them until Clear, so that, if ending another list throws, none has lost its uses.
   void EndBefore(const Stream& on);
   void EndBeforeHost();
   void Clear() noexcept;

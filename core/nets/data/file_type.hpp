@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <filesystem>
+#include <system_error>
+
+#include "ferry/nets/error.hpp"
+
+namespace ferry::detail {
+
+/// What is at the path, which may be nothing. Throws NetError where that cannot be asked: of a folder that
+/// may not be searched, for instance, or by a name that is too long.
+inline std::filesystem::file_type FileTypeAt(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_type type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::none)
+    throw NetError(path.string() + ": cannot be asked for: " + error.message());
+  return type;
+}
+
+inline bool IsThere(const std::filesystem::path& path) {
+  return FileTypeAt(path) != std::filesystem::file_type::not_found;
+}
+inline bool IsFile(const std::filesystem::path& path) {
+  return FileTypeAt(path) == std::filesystem::file_type::regular;
+}
+
+}  // namespace ferry::detail
