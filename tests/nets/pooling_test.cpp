@@ -45,7 +45,7 @@ std::vector<T> Coarse(std::int64_t n, std::uint64_t seed) {
   return values;
 }
 
-PoolSizes Drawn(unsigned seed) {
+PoolSizes DrawnPooling(unsigned seed) {
   std::mt19937 engine(seed);
   const auto draw = [&](std::int64_t from, std::int64_t to) {
     return from + static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(to - from + 1));
@@ -123,7 +123,7 @@ TEMPLATE_TEST_CASE("Pooling of any geometry is that of a plain loop over windows
   for (unsigned seed = 0; seed < 60; ++seed) {
     const World world(where);
     const Place& place = world.place();
-    const PoolSizes sizes = Drawn(seed);
+    const PoolSizes sizes = DrawnPooling(seed);
     INFO(where << ", seed " << seed << ": " << sizes.planes << " planes of " << sizes.h.size << " x "
                << sizes.w.size << ", kernel " << sizes.h.kernel << ' ' << sizes.w.kernel << ", stride "
                << sizes.h.stride << ' ' << sizes.w.stride << ", pad " << sizes.h.pad << ' ' << sizes.w.pad);
@@ -172,12 +172,12 @@ TEST_CASE("Max pooling passes over what is no number, and keeps -1 where nothing
   CHECK(DataOf(mask) == std::vector<int>{1, -1, -1});
 }
 
-struct Run {
+struct PoolingRun {
   std::shared_ptr<Layer<float>> layer;
   Blob<float> bottom, top;
 
-  Run(const std::string& param, std::initializer_list<std::int64_t> shape, const Place& place,
-      Phase phase = TRAIN)
+  PoolingRun(const std::string& param, std::initializer_list<std::int64_t> shape, const Place& place,
+             Phase phase = TRAIN)
       : bottom(shape, place.device()), top(place.device()) {
     LayerParameter message;
     message.set_name("pool");
@@ -192,7 +192,7 @@ struct Run {
 TEST_CASE("Stochastic pooling chooses an element as often as it is large, and its gradient goes there",
           "[pooling]") {
   const World world(Everywhere());
-  Run run("pool: STOCHASTIC kernel_size: 2 stride: 2", {1, 1, 2, 8000}, world.place());
+  PoolingRun run("pool: STOCHASTIC kernel_size: 2 stride: 2", {1, 1, 2, 8000}, world.place());
   std::vector<float> x(16000);  // each window holds 1 2 / 0 5
   for (std::size_t i = 0; i < 8000; ++i) {
     x[i] = i % 2 == 0 ? 1.F : 2.F;
@@ -230,7 +230,7 @@ TEST_CASE("Stochastic pooling chooses an element as often as it is large, and it
 
 TEST_CASE("Stochastic pooling gives the mean by weights in phase TEST", "[pooling]") {
   const World world(Everywhere());
-  Run run("pool: STOCHASTIC kernel_size: 2 stride: 2", {1, 1, 2, 4}, world.place(), TEST);
+  PoolingRun run("pool: STOCHASTIC kernel_size: 2 stride: 2", {1, 1, 2, 4}, world.place(), TEST);
   Fill(run.bottom, {1, 2, 0, 0, 0, 5, 0, 0});
   run.layer->Forward({&run.bottom}, {&run.top});
   CHECK(DataOf(run.top) == std::vector<float>{30.F / 8, 0});
@@ -240,7 +240,7 @@ TEST_CASE("Stochastic pooling gives the mean by weights in phase TEST", "[poolin
 
 TEST_CASE("A window outside of the image has nothing, and its gradient goes nowhere", "[pooling]") {
   const World world(Everywhere());
-  Run run("kernel_size: 1 stride: 3", {1, 1, 1, 5}, world.place());
+  PoolingRun run("kernel_size: 1 stride: 3", {1, 1, 1, 5}, world.place());
   CHECK(run.top.shape() == Shape{1, 1, 1, 3});
   Fill(run.bottom, {1, 2, 3, 4, 5});
   run.layer->Forward({&run.bottom}, {&run.top});
@@ -272,9 +272,9 @@ TEST_CASE("Pooling that cannot be says why", "[pooling]") {
       {"kernel_size: 9", "the bottom's 4 are too few for a window of kernel 9, stride 1 and pad 0"},
   }));
   CHECK_THROWS_WITH(
-      Run(of.param, {1, 1, 4, 5}, world.place()),
+      PoolingRun(of.param, {1, 1, 4, 5}, world.place()),
       Catch::Matchers::StartsWith("layer 'pool' (Pooling): ") && Catch::Matchers::ContainsSubstring(of.why));
-  CHECK_THROWS_WITH(Run("kernel_size: 2", {1, 4, 5}, world.place()),
+  CHECK_THROWS_WITH(PoolingRun("kernel_size: 2", {1, 4, 5}, world.place()),
                     Catch::Matchers::ContainsSubstring("it must have 4 axes"));
 }
 

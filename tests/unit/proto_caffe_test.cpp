@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ferry/proto.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/unit/blob_world.hpp"
 
 namespace ferry {
@@ -37,9 +38,8 @@ std::string Bytes(const fs::path& file) {
 }
 
 Struct Json(const fs::path& file) {
-#ifdef __SANITIZE_THREAD__
-  SKIP("under ThreadSanitizer protobuf's headers lay a Struct out otherwise than its library does");
-#endif
+  if (testing::kThreadSanitized)
+    SKIP("under ThreadSanitizer protobuf's headers lay a Struct out otherwise than its library does");
   Struct json;
   REQUIRE(google::protobuf::util::JsonStringToMessage(Bytes(file), &json).ok());
   return json;

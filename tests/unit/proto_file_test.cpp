@@ -16,6 +16,7 @@
 #include "ferry/error.hpp"
 #include "ferry/proto.hpp"
 #include "tests/full_disk.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/unit/proto_world.hpp"
 
 namespace {
@@ -223,10 +224,8 @@ TEST_CASE("a length that a small file claims is not allocated") {
                           10);  // 2 GiB of data, of which one float is there
   std::istringstream in(claim);
   ::getrlimit(RLIMIT_DATA, &old);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   const rlimit small{512U << 20, old.rlim_max};
-  ::setrlimit(RLIMIT_DATA, &small);
-#endif
+  if (!kSanitized) ::setrlimit(RLIMIT_DATA, &small);
   CHECK_THROWS_AS(ReadBlobProto(in), FormatError);
   ::setrlimit(RLIMIT_DATA, &old);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/memory/runs.hpp"
+#include "tests/sanitized.hpp"
 
 namespace {
 
@@ -168,7 +169,7 @@ Bytes Some(std::mt19937& random, std::size_t size, std::size_t length) {
 TEST_CASE("a map of thousands of runs says of each byte what was said last") {
   constexpr std::size_t kPhase = 1500;
   std::mt19937 random(7);
-  for (const std::size_t size : {40U, 700U, 8000U}) {
+  for (const std::size_t size : {40U, 700U, ferry::testing::kSanitized ? 2000U : 8000U}) {
     Twins twins(size);
     std::size_t most = 0;
     for (std::size_t step = 0; step < 4 * kPhase; ++step) {

@@ -14,6 +14,7 @@
 #include "sim_child.hpp"
 #include "sim_fixture.hpp"
 #include "tests/property/scale.hpp"
+#include "tests/sanitized.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -183,9 +184,7 @@ class MappingsSpent {
 
 TEST_CASE(
     "where the system has no mappings left, allocations go on, and a kernel that needs them fails in words") {
-#ifdef __SANITIZE_THREAD__
-  SKIP("ThreadSanitizer needs mappings itself");
-#endif
+  if (kThreadSanitized) SKIP("ThreadSanitizer needs mappings itself");
   SimWorld world;
   std::vector<ferry::Touch> blocks;
   for (int i = 0; i < 300; ++i) blocks.emplace_back(world.NewDevice(world.main));

@@ -21,7 +21,7 @@ namespace {
 
 using google::protobuf::Message;
 
-constexpr int kBlock = 1 << 20;  // bytes: few calls of the system, and still in a cache
+constexpr int kFileBlock = 1 << 20;  // bytes: few calls of the system, and still in a cache
 
 bool HasUnknown(const Message& message) {
   return !message.GetReflection()->GetUnknownFields(message).empty();
@@ -88,7 +88,7 @@ void ReadBinary(const std::filesystem::path& file, const std::string& where, Mes
   }
   const OpenFile descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (descriptor.get() < 0) ThrowSystemError(where, "open", errno);
-  google::protobuf::io::FileInputStream in(descriptor.get(), kBlock);
+  google::protobuf::io::FileInputStream in(descriptor.get(), kFileBlock);
   const std::unique_ptr<Message> read(message->New());
   const bool whole = read->ParsePartialFromZeroCopyStream(&in);
   if (in.GetErrno() != 0) ThrowSystemError(where, "read", in.GetErrno());

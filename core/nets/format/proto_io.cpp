@@ -47,7 +47,7 @@ void RequireWritable(const Message& message, const std::string& where) {
 
 /// Where `print` gets a stream, and says whether it could write all.
 template <class F>
-void Write(const std::filesystem::path& file, const std::string& where, const F& print) {
+void WriteTo(const std::filesystem::path& file, const std::string& where, const F& print) {
   AsNetError([&] {
     detail::NewFile target(file, where);
     google::protobuf::io::FileOutputStream out(target.descriptor());
@@ -95,7 +95,7 @@ void WriteProtoToTextFile(const Message& proto, const std::filesystem::path& fil
   detail::WarnOfUnknownFields(proto, where, "left out, as a text cannot have them");
   google::protobuf::TextFormat::Printer printer;
   printer.SetHideUnknownFields(true);
-  Write(file, where, [&](auto* out) { return printer.Print(proto, out); });
+  WriteTo(file, where, [&](auto* out) { return printer.Print(proto, out); });
 }
 
 void WriteProtoToBinaryFile(const Message& proto, const std::filesystem::path& file) {
@@ -108,7 +108,7 @@ void WriteProtoToBinaryFile(const Message& proto, const std::filesystem::path& f
         where + ": the message has " + std::to_string(bytes) + " bytes, and protobuf writes " +
         std::to_string(detail::kMostBytes) +
         " at most; write a net's weights by Net::ToHDF5, and let a solver have snapshot_format: HDF5");
-  Write(file, where, [&](auto* out) { return proto.SerializeToZeroCopyStream(out); });
+  WriteTo(file, where, [&](auto* out) { return proto.SerializeToZeroCopyStream(out); });
 }
 
 void ReadNetParamsFromTextFileOrDie(const std::filesystem::path& file, NetParameter* param) {

@@ -12,7 +12,7 @@
 namespace ferry {
 namespace {
 
-constexpr int kNone = -1;
+constexpr int kNoLayer = -1;
 
 bool IsPadding(const V1LayerParameter& layer) { return layer.layer().type() == "padding"; }
 
@@ -37,15 +37,15 @@ void RequireFolds(const V1LayerParameter& layer, const V1LayerParameter& padding
 /// For each layer, the padding layer that it reads. Throws NetError where one cannot be folded in.
 std::vector<int> PaddingOf(const NetParameter& net) {
   std::unordered_map<std::string, int> producers;
-  for (const std::string& input : net.input()) producers[input] = kNone;
-  std::vector<int> padding(static_cast<std::size_t>(net.layers_size()), kNone);
+  for (const std::string& input : net.input()) producers[input] = kNoLayer;
+  std::vector<int> padding(static_cast<std::size_t>(net.layers_size()), kNoLayer);
   for (int i = 0; i < net.layers_size(); ++i) {
     const V1LayerParameter& layer = net.layers(i);
     for (const std::string& bottom : layer.bottom()) {
       const auto producer = producers.find(bottom);
       if (producer == producers.end())
         Fail(layer, "its bottom '" + bottom + "' is no input of the net, and no top of a layer before it");
-      if (producer->second == kNone || !IsPadding(net.layers(producer->second))) continue;
+      if (producer->second == kNoLayer || !IsPadding(net.layers(producer->second))) continue;
       RequireFolds(layer, net.layers(producer->second));
       padding[static_cast<std::size_t>(i)] = producer->second;
     }
@@ -58,7 +58,7 @@ void FoldPadding(NetParameter* net) {
   const std::vector<int> padding = PaddingOf(*net);
   for (int i = 0; i < net->layers_size(); ++i) {
     const int source = padding[static_cast<std::size_t>(i)];
-    if (source == kNone) continue;
+    if (source == kNoLayer) continue;
     V1LayerParameter* const layer = net->mutable_layers(i);
     layer->mutable_layer()->set_pad(net->layers(source).layer().pad());
     layer->set_bottom(0, net->layers(source).bottom(0));

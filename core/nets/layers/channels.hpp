@@ -70,7 +70,7 @@ struct Terms {
 
 /// Sums side by side, so that a processor's vectors hold them. They are joined in a fixed order.
 template <int kSums>
-class Lanes {
+class LaneSums {
  public:
   static constexpr int kLanes = 16;
 
@@ -100,11 +100,11 @@ struct SumPieces {
   template <class... X>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t o, std::int64_t piece, std::int64_t c,
                                               const View<double, 1>& sums, const X&... x) const {
-    constexpr int kLanes = Lanes<kSums>::kLanes;
+    constexpr int kLanes = LaneSums<kSums>::kLanes;
     const std::int64_t first = (o * channels + c) * inner;
     std::int64_t i = first + piece * kPiece;
     const std::int64_t end = i + kPiece < first + inner ? i + kPiece : first + inner;
-    Lanes<kSums> lanes;
+    LaneSums<kSums> lanes;
     for (; i + kLanes <= end; i += kLanes)
       for (int lane = 0; lane < kLanes; ++lane) lanes.Add(lane, term(i + lane, c, x.data()...));
     for (int lane = 0; i + lane < end; ++lane) lanes.Add(lane, term(i + lane, c, x.data()...));
@@ -124,11 +124,11 @@ struct SumColumns {
   template <class... X>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t block, std::int64_t part,
                                               const View<double, 1>& sums, const X&... x) const {
-    constexpr int kLanes = Lanes<kSums>::kLanes;
+    constexpr int kLanes = LaneSums<kSums>::kLanes;
     const std::int64_t first = part * kLanes;
     const std::int64_t end = (block + 1) * kRows < rows ? (block + 1) * kRows : rows;
     const int width = static_cast<int>(first + kLanes <= columns ? kLanes : columns - first);
-    Lanes<kSums> lanes;
+    LaneSums<kSums> lanes;
     for (std::int64_t row = block * kRows; row < end; ++row) {
       const std::int64_t i = row * columns + first;
       if (width == kLanes)
@@ -199,8 +199,8 @@ class ChannelSums {
       Set(place, 0.0, levels_[0]);
     } else if (inner == 1) {
       const SumColumns<kSums, Term> columns{term, outer, channels};
-      ParallelFor(place, {FirstRows(), Blocks(channels, Lanes<kSums>::kLanes)}, Flat(Overwrite(levels_[0])),
-                  Flat(operands)..., columns);
+      ParallelFor(place, {FirstRows(), Blocks(channels, LaneSums<kSums>::kLanes)},
+                  Flat(Overwrite(levels_[0])), Flat(operands)..., columns);
     } else {
       const SumPieces<kSums, Term> pieces{term, channels, inner, Blocks(inner, kPiece)};
       ParallelFor(place, {outer, pieces.pieces, channels}, Flat(Overwrite(levels_[0])), Flat(operands)...,
@@ -208,7 +208,7 @@ class ChannelSums {
     }
     for (std::size_t level = 0; level < last_; ++level) {
       const SumColumns<1, PlainTerm> columns{{}, levels_[level].shape(0), kSums * channels};
-      ParallelFor(place, {levels_[level + 1].shape(0), Blocks(kSums * channels, Lanes<1>::kLanes)},
+      ParallelFor(place, {levels_[level + 1].shape(0), Blocks(kSums * channels, LaneSums<1>::kLanes)},
                   Flat(Overwrite(levels_[level + 1])), Flat(Read(levels_[level])), columns);
     }
   }

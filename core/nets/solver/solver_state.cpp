@@ -16,7 +16,7 @@
 namespace ferry::detail {
 namespace {
 
-std::string Of(std::size_t number) { return "history/" + std::to_string(number); }
+std::string HistoryName(std::size_t number) { return "history/" + std::to_string(number); }
 
 template <class T>
 void WriteHdf5(const std::filesystem::path& path, const SolverState& state, const History<T>& history) {
@@ -30,7 +30,7 @@ void WriteHdf5(const std::filesystem::path& path, const SolverState& state, cons
   file.WriteString("solver_type", state.solver_type());
   file.MakeGroup("history");
   for (std::size_t i = 0; i < history.size(); ++i)
-    file.Write(Of(i), history[i]->shape(), history[i]->cpu_data());
+    file.Write(HistoryName(i), history[i]->shape(), history[i]->cpu_data());
   file.Close();
 }
 
@@ -82,10 +82,10 @@ SolverState ReadHdf5(const std::filesystem::path& path, const History<T>& like, 
   const std::size_t count = file.Names("history").size();
   if (count != like.size()) FailCount(path.string(), count, like.size());
   for (std::size_t i = 0; i < count; ++i) {
-    const Shape shape = file.ShapeOf(Of(i));
+    const Shape shape = file.ShapeOf(HistoryName(i));
     if (shape != like[i]->shape()) FailShape(path.string(), i, shape.ToString(), like[i]->shape_string());
     history->push_back(std::make_shared<Blob<T>>(shape, like[i]->device()));
-    file.Read(Of(i),
+    file.Read(HistoryName(i),
               std::span(history->back()->overwrite_cpu_data(site), static_cast<std::size_t>(shape.count())));
   }
   return state;

@@ -2,13 +2,10 @@
 #include "core/nets/vision/convolution.hpp"
 
 #include <type_traits>
-#include <utility>
 
 #include "core/nets/vision/chunk.hpp"
-#include "core/nets/vision/sum.hpp"
-#ifdef FERRY_CUDNN
 #include "core/nets/vision/device_convolution.hpp"
-#endif
+#include "core/nets/vision/sum.hpp"
 #ifdef FERRY_ONEDNN
 #include "core/nets/vision/onednn/convolution.hpp"
 #endif
@@ -37,11 +34,7 @@ bool ConvolutionSizes::IsUsual() const {
 
 template <Real T>
 std::unique_ptr<ConvolutionMaps<T>> MakeConvolution(const ConvolutionSizes& sizes, Device& device) {
-  auto made = MakeHostConvolution<T>(sizes, device);
-#ifdef FERRY_CUDNN
-  made = OnDevice(sizes, device, std::move(made));
-#endif
-  return made;
+  return OnDevice(sizes, device, MakeHostConvolution<T>(sizes, device));
 }
 
 template <Real T>
