@@ -33,6 +33,7 @@ TESTS = [("unit_ranges", 1), ("unit_memory", 1), ("unit_gpu", 1), ("property_par
 SEEING_TESTS = [("unit_seeing", 1), ("unit_memory", 1), ("property_seeing", 1)]
 SEEING = re.compile(r"core/seeing/|core/memory/(observers|records|told_call)\.|"
                     r"include/ferry/(ledger|observer|overlap|trace|transfer_guard)\.hpp")
+REPORT_TESTS = [("unit_report", 1), ("unit_seeing", 1)]
 # For arrays, blobs, messages and kernels, which no other test has.
 BLOB_TESTS = [("unit_proto", 1), ("unit_operands", 1), ("unit_blob_allocation", 1)]
 BLOB = re.compile(r"core/(blob|proto|kernels(?!/gpu|/float_dot))/|core/memory/(array|operand)\.cpp|"
@@ -51,6 +52,8 @@ def part_of(file):
         return found[1]
     if file.startswith("core/nets/"):
         return "nets"
+    if file.startswith("tools/report/"):
+        return "report"
     return "blob" if BLOB.match(file) else "seeing" if SEEING.match(file) else "core"
 
 
@@ -58,7 +61,7 @@ def runs(part):
     """Each program, and what it finds in its environment."""
     if part in VENDORS:
         return [("simulated", {"FERRY_TEST_SCALE": "0.1", "FERRY_SIMULATED": machine}) for machine in MACHINES]
-    tests = {"blob": BLOB_TESTS, "nets": NETS_TESTS, "seeing": SEEING_TESTS}.get(part, TESTS)
+    tests = {"blob": BLOB_TESTS, "nets": NETS_TESTS, "report": REPORT_TESTS, "seeing": SEEING_TESTS}.get(part, TESTS)
     return [(test, {"FERRY_TEST_SCALE": str(scale)}) for test, scale in tests]
 
 

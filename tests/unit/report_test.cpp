@@ -108,6 +108,15 @@ TEST_CASE("A report explains the peak of memory by labels") {
   REQUIRE(peak.labels.size() == 2);
   for (const auto& [label, bytes] : peak.labels)
     CHECK_THAT(bytes, WithinAbs(trace.texts[label] == "a" ? 100 : 300, 0));
+
+  std::string events = R"([{"ph":"M","pid":1,"tid":0,"name":"ferry_trace"})";
+  for (const char* const event : {R"("allocate","label":"c","bytes":8)", R"("evict","label":"c","bytes":8)",
+                                  R"("allocate","label":"d","bytes":9)"})
+    events.append(R"(,{"ph":"i","pid":2,"cat":"memory","name":"n","args":{"what":)").append(event) += "}}";
+  const Trace later = Parse(events + "]");
+  const Peak without_c = PeakOf(later.spaces.at(2));
+  REQUIRE(without_c.labels.size() == 1);
+  CHECK(later.texts[without_c.labels.begin()->first] == "d");
 }
 
 TEST_CASE("A trace that ends anywhere is read as far as it goes") {
