@@ -89,6 +89,7 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   if (space == kHost && detail::HostGuard::On()) NoteUnguarded(*this);
   if (watched) detail::Records::NoteLoss(*this, {});
   if (watched) detail::Records::Tell(written);
+  if (!watched && writers_ != nullptr) detail::Records::NoteUnwatched(written);
 }
 
 void SyncedMemory::EndUses(Buffer& buffer) const try {

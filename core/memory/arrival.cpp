@@ -159,7 +159,10 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
     record =
         detail::Records::OfCopy(arrival, bytes, from_host ? nullptr : &src, to_host ? nullptr : &dst, on);
     if (record->purpose == Purpose::kPrefetch) arrivals = detail::Arrivals();
-    detail::TellBefore(*record);
+    if (const Arrival::Asked copy{bytes, to, source}; arrival.asked != copy) {
+      detail::TellBefore(*record);
+      arrival.asked = copy;
+    }
   }
   Allocate(dst, arrival, &on);
   if (auto wait = src.pageable() && !src.uses.Quiet(bytes, Access::kRead)

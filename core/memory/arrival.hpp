@@ -66,6 +66,12 @@ struct Arrival {
   std::chrono::nanoseconds waited{};  ///< by the host
   void* ptr = nullptr;                ///< to the first byte
   const Buffer* allocating{};         ///< what had no memory last
+  struct Asked {
+    Bytes bytes;
+    unsigned to, source;
+    friend bool operator==(const Asked&, const Asked&) = default;
+  };
+  std::optional<Asked> asked{};  ///< the last copy that observers have allowed, which may begin after a wait
 };
 
 }  // namespace ferry::detail

@@ -110,7 +110,10 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
   while (!Prepared(arrivals, locks, asked, dying)) {
   }
   if (work) work();
-  for (Arrival& arrival : arrivals) arrival.memory->Commit(arrival, dying);
+  for (Arrival& arrival : arrivals) {
+    arrival.memory->Commit(arrival, dying);
+    if (!watched && arrival.memory->writers_ != nullptr) Records::NoteUnwatched(arrival);
+  }
   if (!watched) return;
   for (const Arrival& arrival : arrivals) Records::Tell(arrival);
 }

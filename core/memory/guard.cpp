@@ -62,6 +62,7 @@ HostGuard::Table& HostGuard::Table::instance() {
 }
 
 void* HostGuard::Table::Make(const SyncedMemory& owner, std::size_t bytes) {
+  if (getpid() != process_) return nullptr;  // after a fork, the pages are the parent's, too
   ReportFaults(*this);
   if (bytes > pages_.size() / 2) return nullptr;
   const std::size_t span = Pages::RoundUp(bytes);
@@ -93,7 +94,7 @@ std::byte* HostGuard::Table::Room(std::size_t span) {
 }
 
 void HostGuard::Table::GiveBack(void* ptr, const std::string& label) noexcept {
-  if (getpid() != process_) return;  // after a fork, the pages are the parent's, too
+  if (getpid() != process_) return;  // as in Make
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(static_cast<std::byte*>(ptr));
   End(found->second, label);

@@ -71,10 +71,14 @@ void HostGuard::Words::NameByte(FaultLine& line, std::ptrdiff_t byte, std::strin
     (line << "byte ").Number(byte) << " of ";
   else
     line.Bytes(behind + 1) << " behind the end of ";
-  if (label.empty())
+  if (label.empty()) {
     line << "a memory without a label";
-  else
-    line << "\"" << label << "\"";
+  } else {
+    constexpr std::size_t kMost = 200;  // so that there is room for the rest
+    line << "\"";
+    for (const char c : label.substr(0, kMost)) line << (c < ' ' && c >= 0 ? "?" : std::string_view(&c, 1));
+    line << (label.size() > kMost ? "...\"" : "\"");
+  }
   (line << ", which has ").Number(bytes) << ": ";
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/memory/observers.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
+#include <atomic>
 #include <cstdint>
 #include <limits>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -14,7 +13,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "ferry/log.hpp"
 #include "ferry/synced_memory.hpp"
@@ -23,15 +21,18 @@ namespace ferry {
 namespace {
 
 struct Attached {
+  Attached(std::shared_ptr<Observer> it, std::uint64_t before) : observer(std::move(it)), number(before) {}
+
   std::shared_ptr<Observer> observer;
-  std::uint64_t number;  ///< of those that came before it
+  std::uint64_t number;                ///< of those that came before it
+  std::atomic<bool> detached = false;  ///< by a thread that is telling, and removes it after that
 };
 
 /// Held shared while they are told, so that one that was detached is not called any more. Never destroyed: a
 /// global memory may be accessed until the very end.
 struct Observers {
   std::shared_mutex mutex;
-  std::vector<Attached> list;
+  std::list<Attached> list;
   std::uint64_t arrivals = 0;
 };
 Observers& observers() {
@@ -39,37 +40,51 @@ Observers& observers() {
   return *instance;
 }
 
-/// Of a thread: how many calls of observers it is in, each within another, and who shall go when it is out of
-/// them. Until then it has the lock.
+/// Of a thread: how many calls of observers it is in, each within another, and whether one was detached
+/// meanwhile. Until it is out of them, it has the lock.
 struct Calls {
   int depth;
-  std::size_t count;
-  std::array<const Observer*, 32> leaving;
+  bool detached;
 };
 thread_local constinit Calls calls{};
 
-void Detach(const Observer* observer) noexcept {
-  if (calls.depth != 0) {
-    if (calls.count < calls.leaving.size()) calls.leaving[calls.count++] = observer;
-    return;
-  }
-  std::shared_ptr<Observer> last;  // ends without the lock
+/// Removes those that are detached.
+void Remove() noexcept {
+  std::list<Attached> gone;  // ends without the lock
   const std::lock_guard lock(observers().mutex);
   auto& list = observers().list;
-  const auto found = std::find_if(list.begin(), list.end(),
-                                  [&](const Attached& one) { return one.observer.get() == observer; });
-  if (found == list.end()) return;  // it threw
-  last = std::move(found->observer);
-  list.erase(found);
-  --detail::watchers;
+  for (auto one = list.begin(); one != list.end();) {
+    const auto at = one++;
+    if (!at->detached) continue;
+    gone.splice(gone.end(), list, at);
+    --detail::watchers;
+  }
+}
+
+/// Nothing where it has gone already, as it threw.
+void MarkDetached(const Observer* observer) noexcept {
+  for (Attached& one : observers().list)
+    if (one.observer.get() == observer && !one.detached.exchange(true)) return;
+}
+
+void Detach(const Observer* observer) noexcept {
+  if (calls.depth != 0) {
+    MarkDetached(observer);
+    calls.detached = true;
+    return;
+  }
+  {
+    const std::shared_lock lock(observers().mutex);
+    MarkDetached(observer);
+  }
+  Remove();
 }
 
 class Telling {
  public:
   Telling() noexcept { ++calls.depth; }
   ~Telling() {
-    if (--calls.depth != 0) return;
-    while (calls.count != 0) Detach(calls.leaving[--calls.count]);
+    if (--calls.depth == 0 && std::exchange(calls.detached, false)) Remove();
   }
   Telling(const Telling&) = delete;
   Telling& operator=(const Telling&) = delete;
@@ -97,13 +112,13 @@ void CallAll(Call call, std::uint64_t end = std::numeric_limits<std::uint64_t>::
   Begin();
   const Telling telling;  // before the lock: ends after it
   const std::shared_lock lock(observers().mutex);
-  for (const auto& [observer, number] : observers().list) try {
-      if (number < end) call(*observer);
+  for (const Attached& one : observers().list) try {
+      if (one.number < end && !one.detached) call(*one.observer);
     } catch (const std::exception& error) {
-      Detach(observer.get());
+      Detach(one.observer.get());
       Warn(error.what());
     } catch (...) {
-      Detach(observer.get());
+      Detach(one.observer.get());
       Warn("no std::exception");
     }
 } catch (const std::bad_alloc&) {
@@ -135,7 +150,7 @@ Watch::Watch(std::shared_ptr<Observer> observer) : observer_(std::move(observer)
         "Watch: an observer that is being told of something attaches one, and would wait for itself; attach "
         "it before or after that");
   const std::lock_guard lock(observers().mutex);
-  observers().list.push_back({observer_, observers().arrivals});
+  observers().list.emplace_back(observer_, observers().arrivals);
   ++observers().arrivals;
   ++detail::watchers;
 }
@@ -166,7 +181,8 @@ void TellBefore(const CopyRecord& copy) {
   Begin();
   const Telling telling;
   const std::shared_lock lock(observers().mutex);
-  for (const Attached& one : observers().list) one.observer->Before(copy);
+  for (const Attached& one : observers().list)
+    if (!one.detached) one.observer->Before(copy);
 }
 void TellStart(const CopyRecord& copy) noexcept {
   CallAll([&](Observer& observer) { observer.OnStart(copy); });

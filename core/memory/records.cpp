@@ -63,6 +63,10 @@ void Records::Tell(const Arrival& arrival) noexcept {
                    .bytes_on_host = arrival.space == kHost && !arrival.prefetch ? arrival.ptr : nullptr});
 }
 
+void Records::NoteUnwatched(const Arrival& arrival) noexcept {
+  if (arrival.access != Access::kRead) arrival.memory->writers_->Note(arrival.bytes, std::nullopt);
+}
+
 void Records::NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to,
                            std::uint64_t arrivals) noexcept try {
   const SyncedMemory& memory = *copy.memory;
@@ -144,7 +148,7 @@ std::optional<Write> Records::WriterOf(const SyncedMemory& memory, Bytes bytes) 
 void Records::NoteWriter(const Arrival& arrival) noexcept {
   auto& writers = arrival.memory->writers_;
   if (writers == nullptr) writers.reset(new (std::nothrow) Writers);
-  if (writers != nullptr) writers->Note(arrival.bytes, {arrival.site, arrival.access});
+  if (writers != nullptr) writers->Note(arrival.bytes, Write{arrival.site, arrival.access});
 }
 
 }  // namespace ferry::detail

@@ -10,7 +10,8 @@
 
 namespace ferry::detail {
 
-/// What observers are told of a memory, which is locked. Only called where somebody is Watched for.
+/// What observers are told of a memory, which is locked. Only called where somebody is Watched for, except
+/// NoteUnwatched.
 class Records {
  public:
   /// Null for the host.
@@ -20,6 +21,8 @@ class Records {
   static CopyRecord OfCopy(Arrival& arrival, Bytes bytes, End from, End to, const Stream& on);
   /// The access was made.
   static void Tell(const Arrival& arrival) noexcept;
+  /// The same while nobody watched: who wrote the bytes is not known any more. For a memory that has writers.
+  static void NoteUnwatched(const Arrival& arrival) noexcept;
   /// The copy was queued on behalf of a Prefetch, and told to all of the first `arrivals` observers.
   static void NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to,
                            std::uint64_t arrivals) noexcept;

@@ -30,8 +30,8 @@ class Writers {
   static constexpr std::size_t kMost = 64;
   std::vector<Prefetched> prefetched{};
 
-  /// Where there is no room to tell them apart, none is known.
-  void Note(Bytes bytes, const Write& write) noexcept try {
+  /// Nothing: somebody wrote them unwatched. Where there is no room to tell them apart, none is known.
+  void Note(Bytes bytes, const std::optional<Write>& write) noexcept try {
     writes_.Isolate(bytes);
     writes_.Each(bytes, [&](Bytes, std::optional<Write>& of) { return of = write, true; });
     writes_.Unite(bytes);

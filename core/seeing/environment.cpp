@@ -138,15 +138,24 @@ void ShowRanges(const std::string& wanted) {
   if (auto ranges = RangesOfProgram(wanted, Backends())) WatchForGood(std::move(ranges));
 }
 
+/// Once, also where a later step fails and all is asked for again.
+template <class Step>
+void Ask(const char* name, bool& done, Step step) {
+  if (done) return;
+  if (const std::string wanted = Environment(name); !wanted.empty()) step(wanted);
+  done = true;
+}
+
 }  // namespace
 
 void WatchForEnvironment() {
   static_cast<void>(log_level());  // FERRY_LOG=trace is for whoever is told of accesses
-  if (const std::string wanted = Environment("FERRY_GUARD"); !wanted.empty()) GuardPointers(wanted);
-  if (const std::string wanted = Environment("FERRY_TRANSFERS"); !wanted.empty()) GuardTransfers(wanted);
-  if (const std::string wanted = Environment("FERRY_LEDGER"); !wanted.empty()) KeepLedger(wanted);
-  if (const std::string wanted = Environment("FERRY_TRACE"); !wanted.empty()) KeepTrace(wanted);
-  if (const std::string wanted = Environment("FERRY_RANGES"); !wanted.empty()) ShowRanges(wanted);
+  static bool done[5];
+  Ask("FERRY_GUARD", done[0], GuardPointers);
+  Ask("FERRY_TRANSFERS", done[1], GuardTransfers);
+  Ask("FERRY_LEDGER", done[2], KeepLedger);
+  Ask("FERRY_TRACE", done[3], KeepTrace);
+  Ask("FERRY_RANGES", done[4], ShowRanges);
   if (ObserverOfKernels != nullptr)
     if (auto observer = ObserverOfKernels()) WatchForGood(std::move(observer));
 }

@@ -37,6 +37,18 @@ Trace::Events::~Events() { End(); }
 void Trace::Events::End() noexcept try {
   if (!file_.ours() || ended_.exchange(true)) return;
   { const std::lock_guard rest(mutex_); }
+  try {
+    CloseAll();
+  } catch (const std::exception&) {  // without the rest then
+    file_.Drop();
+  }
+  file_.End();
+  if (const std::string warning = file_.TakeWarning(); !warning.empty()) Log(LogLevel::kWarning, warning);
+} catch (const std::exception&) {
+  // Readers take what has no end.
+}
+
+void Trace::Events::CloseAll() {
   // Where streams share a queue of the hardware, an anchor is reached only after their work. Of one stream,
   // the last work waits for all, except on the track that is several streams'.
   for (const auto& [key, track] : tracks_)
@@ -44,10 +56,6 @@ void Trace::Events::End() noexcept try {
   for (std::size_t space = 0; space < live_.size(); ++space) WriteMeasured(space);
   const Nanoseconds end = Now();
   for (auto& [key, track] : tracks_) Close(track, end);
-  file_.End();
-  if (const std::string warning = file_.TakeWarning(); !warning.empty()) Log(LogLevel::kWarning, warning);
-} catch (const std::exception&) {
-  // Readers take what has no end.
 }
 
 Trace::Events::Turn::Turn(Events& events) : events_(events) {
@@ -55,9 +63,11 @@ Trace::Events::Turn::Turn(Events& events) : events_(events) {
   lock_ = std::unique_lock(events.mutex_);
   if (events.ended_) lock_.unlock();
 }
-/// The warning may call a sink that ends the program, and with it the trace.
+/// Of an event that there was no room for, nothing is kept. The warning may call a sink that ends the
+/// program, and with it the trace.
 Trace::Events::Turn::~Turn() {
   if (!lock_.owns_lock()) return;
+  if (std::uncaught_exceptions() > exceptions_) events_.file_.Drop();
   events_.file_.WriteSome();
   const std::string warning = events_.file_.TakeWarning();
   lock_.unlock();

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -79,6 +80,7 @@ class Trace::Events : public Observer {
     Nanoseconds begun = 0;       ///< when the last slice began
     Nanoseconds free = 0;        ///< when the next slice may begin
     Nanoseconds device_end = 0;  ///< of the last slice by the device's clock
+    std::size_t works = 0;       ///< that were measured so far
   };
   struct Block {
     std::size_t space;
@@ -109,6 +111,7 @@ class Trace::Events : public Observer {
   void Add(Lane lane, Nanoseconds begin, Nanoseconds end, std::string_view text);
   Track& Queue(const Stream& on, Slice slice);
   void Close(Track& track, Nanoseconds at);
+  void CloseAll();
   static std::optional<Nanoseconds> BeginOf(const Track& track, const Site& site);
   void Note(const SyncedMemory& memory, Track& track, ByteRange range, bool writes);
   void Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until);
@@ -149,6 +152,7 @@ class Trace::Events::Turn {
 
  private:
   Events& events_;
+  const int exceptions_ = std::uncaught_exceptions();
   std::unique_lock<std::mutex> lock_;
 };
 

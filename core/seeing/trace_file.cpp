@@ -33,6 +33,8 @@ void TraceFile::End() {
 }
 
 std::string& TraceFile::Next() {
+  whole_ = text_.size();
+  was_empty_ = empty_;
   text_ += empty_ ? "[\n" : ",\n";
   empty_ = false;
   return text_;
@@ -52,6 +54,8 @@ void TraceFile::Write() noexcept {
     file_.reset();
   }
   text_.clear();
+  whole_ = 0;
+  was_empty_ = empty_;
 }
 
 void TraceFile::Fail() noexcept try {

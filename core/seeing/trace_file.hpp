@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -26,6 +27,11 @@ class TraceFile {
 
   /// The text of the next event is appended to what this returns.
   std::string& Next();
+  /// Takes back the last event, of which only a part may be there.
+  void Drop() noexcept {
+    text_.resize(whole_);
+    empty_ = was_empty_;
+  }
   /// Writes what has been collected, if that is enough. After the first failure nothing is kept any more.
   void WriteSome() noexcept;
   /// Writes the array's end.
@@ -46,8 +52,9 @@ class TraceFile {
   const pid_t process_ = getpid();
   std::unique_ptr<std::FILE, Close> file_;  ///< null after the end, or a failure
   std::string text_;
+  std::size_t whole_ = 0;  ///< of text_, before the last event
   std::string warning_;
-  bool empty_ = true;
+  bool empty_ = true, was_empty_ = true;
   Clock::time_point written_ = Clock::now();
 };
 

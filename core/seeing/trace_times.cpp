@@ -38,7 +38,7 @@ void Trace::Events::EndMeasuring(const void* record, const Stream& on, std::stri
   Track& track = TrackOf(on);
   text.insert(std::string_view(R"("cat":")").size(), "device ");  // of its category
   track.measured.push_back({std::move(work), std::move(text)});
-  if (track.measured.size() % kLook == 0) WriteMeasured(track.lane.space);
+  if (++track.works % kLook == 0) WriteMeasured(track.lane.space);
   if (track.measured.size() > kMostMeasured) track.measured.pop_front();
 }
 

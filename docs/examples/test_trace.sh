@@ -58,12 +58,15 @@ if [ -n "$browser" ]; then
   slice() { # slice <stream> <category>
     printf ',{"ph":"X","pid":2,"tid":%s,"ts":0,"dur":9,"cat":"%s","name":"n"}' "$1" "$2"
   }
-  {
-    printf '[{"ph":"M","pid":1,"tid":0,"name":"ferry_trace"}' && slice 1 "device copy" && slice 2 access
-    slice 2 kernel && slice 2 "device kernel" && echo ']'
-  } >"$dir/pointer.json"
-  "$report" "$dir/pointer.json"
-  has "by the device's clock; 1 access or kernel has no time by it" "$(draw pointer.html)"
+  pointers() { # pointers <category>...: what the page says beside a kernel and a copy that have times
+    {
+      printf '[{"ph":"M","pid":1,"tid":0,"name":"ferry_trace"}' && slice 1 "device copy" && slice 2 kernel
+      slice 2 "device kernel" && for category in "$@"; do slice 2 "$category"; done && echo ']'
+    } >"$dir/pointer.json"
+    "$report" "$dir/pointer.json" && draw pointer.html
+  }
+  has "by the device's clock; 1 access or kernel has no time by it" "$(pointers access)"
+  has "by the device's clock; 2 accesses or kernels have no time by it" "$(pointers access kernel)"
 
   # What dies is drawn as far as it goes, and says so; what a label says is no tag.
   head -c 60000 "$dir/trace.json" | sed 's,weight3,</script><b id=evil>,g' >"$dir/short.json"

@@ -52,6 +52,14 @@ class Below final : public ForwardingDevice {
     const InFerry below(false);
     return next().Record(on);
   }
+  EventHandle RecordMeasuring(StreamHandle on) override {
+    const InFerry below(false);
+    return next().RecordMeasuring(on);
+  }
+  std::int64_t Elapsed(EventHandle from, EventHandle to) override {
+    const InFerry below(false);
+    return next().Elapsed(from, to);
+  }
   void Release(EventHandle event) noexcept override {
     const InFerry below(false);
     next().Release(event);
@@ -63,6 +71,10 @@ class Below final : public ForwardingDevice {
   void HostWait(EventHandle event) override {
     const InFerry below(false);
     next().HostWait(event);
+  }
+  bool Reached(EventHandle event) noexcept override {
+    const InFerry below(false);
+    return next().Reached(event);
   }
 };
 

@@ -13,8 +13,9 @@ namespace ferry::testing {
 inline constexpr double kUsualScale = kSanitized ? 0.01 : 0.1;
 
 /// How much of the property tests is run; 1 is all of it. The environment variable FERRY_TEST_SCALE says
-/// otherwise than usual. CI asks for 0.2: of the longest sequences a fifth is run, and each sequence of one
-/// access less begins some of these.
+/// otherwise than usual. CI asks for 0.2: every fifth sequence. Each one that is an access shorter than the
+/// longest is the beginning of some that run, and is checked as far as each access is; that its copies are
+/// the fewest is checked where it runs itself.
 inline double Scale() {
   const char* const said = std::getenv("FERRY_TEST_SCALE");
   return said != nullptr ? std::atof(said) : kUsualScale;

@@ -1,45 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What observers are told of memories, and what becomes of one that throws.
+// What observers are told of memories.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "ferry/ferry.hpp"
+#include "observer_fixture.hpp"
 #include "synced_memory_device.hpp"
-#include "tests/log_lines.hpp"
 
 namespace ferry::testing {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-
-/// Keeps all that it is told.
-struct Notes : Observer {
-  using Observer::On;
-  void Before(const CopyRecord& copy) override {
-    before.push_back(copy);
-    if (refuses) throw std::runtime_error("refused");
-  }
-  void On(const CopyRecord& copy) override { copies.push_back(copy); }
-  void On(const AccessRecord& access) override { accesses.push_back(access); }
-  void On(const WaitRecord& wait) override { waits.push_back(wait); }
-  void On(const LifeRecord& life) override { lives.push_back(life); }
-
-  bool refuses = false;
-  std::vector<CopyRecord> before, copies;
-  std::vector<AccessRecord> accesses;
-  std::vector<WaitRecord> waits;
-  std::vector<LifeRecord> lives;
-};
-
-struct ObserverFixture {
-  ObserverFixture() { sim::Reset({.seed = 1}); }
-  std::unique_ptr<Device> device = MakeDevice("sim:0");
-  std::shared_ptr<Notes> notes = std::make_shared<Notes>();
-};
 
 bool IsHere(const Site& site, int line) {
   return std::string(site.file()) == __FILE__ && site.line() == line;
@@ -230,73 +206,43 @@ TEST_CASE("An observer that refuses a copy fails the access, and nothing has cha
   CHECK(*static_cast<const int*>(memory.cpu_data()) == 7);
 }
 
-TEST_CASE("Observers are told in the order of their watches, until each one's ends") {
-  ObserverFixture f;
-  std::string told;
-  const auto note = [&](char name) { return [&told, name](const AccessRecord&) { told += name; }; };
-  SyncedMemory memory(4, *f.device);
-  const Watch first(note('a'));
-  {
-    const Watch second(note('b'));
-    memory.cpu_data();
-  }
-  memory.gpu_data();
-  CHECK(told == "aba");
-}
-
-TEST_CASE("An observer that throws is detached with a warning, and the others are told") {
-  ObserverFixture f;
-  std::vector<std::string> lines;
-  SetLogSink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
-  int thrown = 0, told = 0;
-  {
-    const Watch bad([&](const AccessRecord&) {
-      ++thrown;
-      throw std::runtime_error("full");
-    });
-    const Watch good([&](const AccessRecord&) { ++told; });
-    SyncedMemory memory(4, *f.device);
-    memory.cpu_data(), memory.gpu_data();
-  }
-  SetLogSink({});
-  CHECK(thrown == 1);
-  CHECK(told == 2);
-  REQUIRE(lines.size() == 1);
-  CHECK_THAT(lines[0], ContainsSubstring("detached: full"));
-}
-
-TEST_CASE("An observer that attaches one while it is told is detached with a warning, and nobody waits") {
-  ObserverFixture f;
-  const LogLines warnings;
-  int told = 0;
-  const Watch bad([&](const AccessRecord&) { const Ledger ledger; });
-  const Watch good([&](const AccessRecord&) { ++told; });
-  SyncedMemory memory(4, *f.device);
-  memory.cpu_data(), memory.gpu_data();
-  CHECK(told == 2);
-  REQUIRE(warnings.lines().size() == 1);
-  CHECK_THAT(warnings.lines()[0], ContainsSubstring("detached: Watch: an observer that is being told"));
-}
-
-TEST_CASE("A watch may end while its observer, or another one, is told") {
-  ObserverFixture f;
-  int first = 0, second = 0;
-  std::optional<Watch> others;
-  std::optional<Watch> own;
-  own.emplace([&](const AccessRecord&) {
-    ++first;
-    own.reset(), others.reset();
+TEST_CASE("Observers are asked once of a copy, though it waits for memory") {
+  sim::Reset({.seed = 1, .memory = 4096});
+  const std::unique_ptr<Device> device = MakeDevice("sim:0");
+  SyncedMemory other(4096, *device), memory(4096, *device);
+  other.overwrite_gpu_data();
+  memory.mutable_cpu_data();
+  OutOfMemoryHandler before = SetOutOfMemoryHandler([&](Device&, std::size_t) {
+    other.Release(Side::kGpu);
+    return true;
   });
-  others.emplace([&](const AccessRecord&) { ++second; });
-  SyncedMemory memory(4, *f.device);
-  memory.cpu_data(), memory.gpu_data();
-  CHECK(first == 1);
-  CHECK(second <= 1);
+  const auto notes = std::make_shared<Notes>();
+  {
+    const Watch watch(notes);
+    memory.gpu_data();
+  }
+  SetOutOfMemoryHandler(std::move(before));
+  REQUIRE(notes->copies.size() == 2);  // with that of the Release
+  CHECK(notes->before.size() == 2);
 }
 
-TEST_CASE("A watch needs an observer") {
-  CHECK_THROWS_AS(Watch(std::shared_ptr<Observer>()), std::invalid_argument);
-  CHECK_THROWS_AS(Watch(std::function<void(const AccessRecord&)>()), std::invalid_argument);
+TEST_CASE("A write that nobody watched leaves no earlier one in its place") {
+  ObserverFixture f;
+  std::byte bytes[4]{};
+  for (const bool adopts : {false, true}) {
+    SyncedMemory memory(4, *f.device);
+    {
+      const Watch watch(f.notes);
+      memory.mutable_cpu_data();
+    }
+    memory.gpu_data();
+    adopts ? memory.set_cpu_data(bytes) : static_cast<void>(memory.mutable_cpu_data());
+    const Watch watch(f.notes);
+    f.notes->copies.clear();
+    memory.gpu_data();
+    REQUIRE(f.notes->copies.size() == 1);
+    CHECK_FALSE(f.notes->copies[0].written.has_value());
+  }
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ function showOverlap() {
     add(line, "meter", `${percent} %`, { min: 0, max: 100, value: percent, "aria-label": `Hidden on ${space.name}` });
     line.append(`${space.name}: ${percent} % of ${timeInWords(space.copies)} of copies hidden behind kernels, by ${space.clock}${leftOut(space.left_out)}`);
   }
-  if (spaces.length === 0) add(find("overlap"), "p", "Nothing was copied.");
+  if (spaces.length === 0) add(find("overlap"), "p", data.copied[1] === 0 ? "Nothing was copied." : "No copy took any time.");
 }
 
 const drawn = "http://www.w3.org/2000/svg";

@@ -27,18 +27,23 @@ function timeAt(x) {
   return view.begin + ((x - gutter) / (canvas.clientWidth - gutter)) * view.length;
 }
 
-// A slice takes a pixel at least; of those that fall on one pixel the first, which is the longest, is drawn.
+// A slice takes a pixel at least; of those that fall on one pixel the first, which is the longest, is drawn. One within another
+// has an outline.
 function drawSlices(pen, track, colours) {
   const top = axis + track.row * rowHeight + 3, right = canvas.clientWidth;
   const painted = kinds.map(() => -1);
   for (const slice of track.slices) {
     const from = Math.max(xOf(slice[BEGIN]), gutter), to = Math.min(xOf(slice[BEGIN] + slice[LENGTH]), right);
     if (to < gutter || from > right) continue;
-    const width = Math.max(to - from, 1.5);
-    if (from + width <= painted[slice[KIND]] + 0.5) continue;
-    painted[slice[KIND]] = from + width;
+    const width = Math.max(to - from, 1.5), before = painted[slice[KIND]];
+    if (to - from < 1.5 && from + width <= before + 0.5) continue;
+    painted[slice[KIND]] = Math.max(from + width, before);
     pen.fillStyle = colours[slice[KIND]];
     pen.fillRect(from, top, width, rowHeight - 6);
+    if (from < before - 0.5) {
+      pen.strokeStyle = colour("back");
+      pen.strokeRect(from + 0.5, top + 0.5, width - 1, rowHeight - 7);
+    }
     if (width < 50) continue;
     pen.save();
     pen.beginPath();
@@ -176,8 +181,12 @@ canvas.addEventListener("wheel", (event) => {
 
 let grabbed = null;
 canvas.addEventListener("pointerdown", (event) => {
+  if (event.button !== 0) return;
   grabbed = { x: event.offsetX, begin: view.begin, moved: false };
   canvas.setPointerCapture(event.pointerId);
+});
+canvas.addEventListener("pointercancel", () => {
+  grabbed = null;
 });
 canvas.addEventListener("pointermove", (event) => {
   if (grabbed === null) return;

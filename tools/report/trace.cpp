@@ -69,10 +69,14 @@ void Builder::AddName(const Json& event) {
   if (event.Text("name") == "thread_name") trace_.tracks[TrackOf(event)].name = name;
 }
 
-/// The arguments are shown as lines, "name\tvalue".
+/// The arguments are shown as lines, "name\tvalue", whatever a label has in it.
 std::string Lines(const Json& args) {
   std::string lines;
-  for (const auto& [name, value] : args.members) lines += name + '\t' + value.text + '\n';
+  for (const auto& [name, value] : args.members) {
+    lines += name + '\t';
+    for (const char c : value.text) lines += c == '\n' || c == '\t' ? ' ' : c;
+    lines += '\n';
+  }
   return lines;
 }
 

@@ -12,6 +12,8 @@ ARRIVE = "core/memory/arrival.cpp"
 MEMORY = "core/memory/synced_memory.cpp"
 
 MUTATIONS = [
+    ("core/memory/guard.cpp", "  if (getpid() != process_) return nullptr;", "", "a forked process wipes what its parent has"),
+    ("core/memory/guard_words.cpp", "label.substr(0, kMost)", "label", "a long label leaves no room for the right access"),
     (LEVELS, "if ((holders & Only(space_)) == 0) return", "if (false) return", "stale bytes are within reach"),
     (LEVELS, "const bool alone = holders == Only(space_);", "const bool alone = true;", "bytes that another space has, too, may be written"),
     (LEVELS, "alone ? Access::kReadWrite : Access::kRead);", "Access::kReadWrite);", "a kernel may write what the host has, too"),

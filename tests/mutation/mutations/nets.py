@@ -5,6 +5,12 @@ FORMAT, NET, LAYERS, VISION, DATA, SOLVER = (f"core/nets/{folder}/" for folder i
                                               ("format", "net", "layers", "vision", "data", "solver"))
 
 MUTATIONS = [
+    ("core/nets/solver/gradient.hpp", "step.l2 != 0 ? step.l2 * weight : T(0)", "step.l2 * weight", "no decay makes an infinite weight no number"),
+    ("core/nets/layers/dropout.cpp", " || here.range.first != there.range.first", "", "parts of one array are one"),
+    ("core/nets/layers/eltwise.cpp", "(of_b != 0 ? of_b * b[i] : T(0))", "of_b * b[i]", "a bottom with the coefficient 0 counts"),
+    ("core/nets/layers/eltwise.cpp", "if (coefficients_[k] != 0) Axpy", "Axpy", "a third bottom with the coefficient 0 counts"),
+    ("core/nets/layers/axis_parameter.hpp", "num_axes > bottom.num_axes() - first", "first + num_axes > bottom.num_axes()", "a huge num_axes is within the shape"),
+    (DATA + "idx.cpp", "fs::symlink_status(to, error)", "fs::status(to, error)", "a link that leads nowhere is removed"),
     # Formats.
     (FORMAT + "filter_net.cpp", "state.level() < rule.min_level()", "state.level() <= rule.min_level()",
      "a rule is broken at its own min_level"),
@@ -85,7 +91,7 @@ MUTATIONS = [
     (VISION + "scratch.cpp", "shared->count() < count", "shared->count() == 0", "a scratch is as large as the first one"),
 
     # Data.
-    (DATA + "idx.cpp", "    if (is_new) fs::remove_all(to, ignored);\n", "    (void)is_new;\n",
+    (DATA + "idx.cpp", "    if (is_new) fs::remove_all(to, error);\n", "    (void)is_new;\n",
      "a database that was not written to its end stays, and passes for a whole one"),
     (DATA + "prefetcher.cpp", "    if (blob.data().use_count() <= 1) continue;\n", "    continue;\n",
      "the thread writes a batch that a caller still has"),

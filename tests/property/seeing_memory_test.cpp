@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A trace of a program whose host memory runs out, at each allocation in turn.
+#include <catch2/catch_test_macros.hpp>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "ferry/ferry.hpp"
+#include "tests/folder.hpp"
+#include "tests/property/host_memory.hpp"
+#include "tools/report/trace.hpp"
+
+namespace ferry::testing {
+namespace {
+
+TEST_CASE("Wherever host memory runs out, a trace is read as far as it goes") {
+  const LogLevel before = log_level();
+  SetLogLevel(LogLevel::kOff);  // the trace is detached
+  const Folder folder;
+  const std::string file = (folder / "t.json").string();
+  ForEachFailedAllocation([&](const auto& call) {
+    const std::unique_ptr<Device> device = MakeShielded(false);
+    const Stream stream(*device);
+    {
+      const Trace trace(file);
+      SyncedMemory memory(64, *device, "x");
+      call([&] {
+        memory.mutable_cpu_data();
+        memory.gpu_data(stream);
+        memory.mutable_gpu_data();
+        memory.cpu_data();
+      });
+    }
+    std::ifstream in(file);
+    CHECK_NOTHROW(report::ReadTrace(in));
+  });
+  SetLogLevel(before);
+}
+
+}  // namespace
+}  // namespace ferry::testing

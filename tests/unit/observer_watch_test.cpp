@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whose turn it is to be told, and how that ends.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <list>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "observer_fixture.hpp"
+#include "tests/log_lines.hpp"
+
+namespace ferry::testing {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("Observers are told in the order of their watches, until each one's ends") {
+  ObserverFixture f;
+  std::string told;
+  const auto note = [&](char name) { return [&told, name](const AccessRecord&) { told += name; }; };
+  SyncedMemory memory(4, *f.device);
+  const Watch first(note('a'));
+  {
+    const Watch second(note('b'));
+    memory.cpu_data();
+  }
+  memory.gpu_data();
+  CHECK(told == "aba");
+}
+
+TEST_CASE("An observer that throws is detached with a warning, and the others are told") {
+  ObserverFixture f;
+  std::vector<std::string> lines;
+  SetLogSink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  int thrown = 0, told = 0;
+  {
+    const Watch bad([&](const AccessRecord&) {
+      ++thrown;
+      throw std::runtime_error("full");
+    });
+    const Watch good([&](const AccessRecord&) { ++told; });
+    SyncedMemory memory(4, *f.device);
+    memory.cpu_data(), memory.gpu_data();
+  }
+  SetLogSink({});
+  CHECK(thrown == 1);
+  CHECK(told == 2);
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], ContainsSubstring("detached: full"));
+}
+
+TEST_CASE("An observer that attaches one while it is told is detached with a warning, and nobody waits") {
+  ObserverFixture f;
+  const LogLines warnings;
+  int told = 0;
+  const Watch bad([&](const AccessRecord&) { const Ledger ledger; });
+  const Watch good([&](const AccessRecord&) { ++told; });
+  SyncedMemory memory(4, *f.device);
+  memory.cpu_data(), memory.gpu_data();
+  CHECK(told == 2);
+  REQUIRE(warnings.lines().size() == 1);
+  CHECK_THAT(warnings.lines()[0], ContainsSubstring("detached: Watch: an observer that is being told"));
+}
+
+TEST_CASE("A watch may end while its observer, or another one, is told") {
+  ObserverFixture f;
+  int first = 0, second = 0;
+  std::optional<Watch> others;
+  std::optional<Watch> own;
+  own.emplace([&](const AccessRecord&) {
+    ++first;
+    own.reset(), others.reset();
+  });
+  others.emplace([&](const AccessRecord&) { ++second; });
+  SyncedMemory memory(4, *f.device);
+  memory.cpu_data(), memory.gpu_data();
+  CHECK(first == 1);
+  CHECK(second <= 1);
+}
+
+TEST_CASE("Any number of watches may end while an observer is told, and are told nothing more") {
+  ObserverFixture f;
+  int told = 0;
+  const auto held = std::make_shared<int>(0);
+  std::list<Watch> watches;
+  watches.emplace_back([&](const AccessRecord&) {
+    ++told;
+    watches.clear();
+  });
+  for (int i = 0; i < 40; ++i) watches.emplace_back([&, held](const AccessRecord&) { ++told; });
+  SyncedMemory memory(4, *f.device);
+  memory.cpu_data(), memory.gpu_data();
+  CHECK(told == 1);
+  CHECK(held.use_count() == 1);
+}
+
+TEST_CASE("A watch needs an observer") {
+  CHECK_THROWS_AS(Watch(std::shared_ptr<Observer>()), std::invalid_argument);
+  CHECK_THROWS_AS(Watch(std::function<void(const AccessRecord&)>()), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace ferry::testing

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a guard does beside another process, and with labels that nobody would choose.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstring>
+#include <string>
+
+#include "ferry/ferry.hpp"
+#include "sim_child.hpp"
+
+namespace ferry::testing {
+namespace {
+
+constexpr std::size_t kBytes = 8192;
+
+TEST_CASE("a memory that a forked process makes is no memory of its parent's") {
+  const Ended ended = InChild([] {
+    SetPointerGuard(PointerGuard::kOn);
+    Device& device = GetDevice("sim");
+    SyncedMemory before(kBytes, device, "before");
+    before.mutable_cpu_data();
+    std::array<int, 2> go{};
+    if (pipe(go.data()) != 0) _exit(2);
+    const pid_t child = fork();
+    if (child == 0) {
+      char byte = 0;
+      if (read(go[0], &byte, 1) != 1) _exit(3);
+      SyncedMemory own(kBytes, device, "own");
+      const auto* const zeros = static_cast<const unsigned char*>(own.cpu_data());
+      _exit(std::all_of(zeros, zeros + kBytes, [](unsigned char one) { return one == 0; }) ? 0 : 4);
+    }
+    SyncedMemory mine(kBytes, device, "mine");
+    auto* const bytes = static_cast<unsigned char*>(mine.mutable_cpu_data());
+    std::memset(bytes, 7, kBytes);
+    int status = 1;
+    if (write(go[1], "", 1) != 1 || waitpid(child, &status, 0) != child || status != 0) _exit(5);
+    if (!std::all_of(bytes, bytes + kBytes, [](unsigned char one) { return one == 7; })) _exit(6);
+  });
+  CHECK(ended.signal == 0);
+  CHECK(ended.status == 0);
+}
+
+#ifdef __x86_64__
+TEST_CASE("a label of any length and with any character leaves room for what is to be done") {
+  const Ended ended = InChild([] {
+    SetPointerGuard(PointerGuard::kOn);
+    SyncedMemory memory(kBytes, GetDevice("sim"), "line\n" + std::string(3000, 'x'));
+    memory.mutable_cpu_data();
+    memory.gpu_data();
+    *static_cast<volatile char*>(const_cast<void*>(memory.cpu_data())) = 1;
+  });
+  CHECK(ended.errors.starts_with("[ferry] [error] FERRY_GUARD: host code wrote byte 0 of \"line?xxx"));
+  CHECK(ended.errors.ends_with(
+      "xxx...\", which has 8192: sim:0 has it, too. Call mutable_cpu_data again to write it.\n"));
+  CHECK(std::count(ended.errors.begin(), ended.errors.end(), '\n') == 1);
+}
+#endif
+
+}  // namespace
+}  // namespace ferry::testing
