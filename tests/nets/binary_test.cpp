@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/nets/format_world.hpp"
+#include "tests/sanitized.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -17,6 +18,8 @@ namespace {
 using google::protobuf::Struct;
 
 Struct Json(const std::filesystem::path& file) {
+  if (kThreadSanitized)
+    SKIP("under ThreadSanitizer protobuf's headers lay a Struct out otherwise than its library does");
   Struct json;
   REQUIRE(google::protobuf::util::JsonStringToMessage(Bytes(file), &json).ok());
   return json;

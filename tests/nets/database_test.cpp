@@ -125,7 +125,7 @@ TEST_CASE("A database that cannot be read is an error with its path") {
   }
 }
 
-TEST_CASE("A database that cannot be asked for is an error that says why, and not that there is none") {
+TEST_CASE("A database whose path cannot be looked up is an error that says why") {
   const std::string too_long(300, 'a');
   for (const auto backend : Backends()) {
     const Folder folder;
@@ -137,7 +137,7 @@ TEST_CASE("A database that cannot be asked for is an error that says why, and no
       const std::string asked = path == database ? file : path;
       const std::string why = path == too_long ? "name too long" : "symbolic links";
       CheckFails([&] { OpenDatabase(backend, path, DatabaseMode::kRead); },
-                 {asked + ": cannot be asked for", why});
+                 {asked + ": cannot be looked up", why});
     }
     CheckFails([&] { OpenDatabase(backend, file, DatabaseMode::kNew); }, {file, "symbolic links"});
   }

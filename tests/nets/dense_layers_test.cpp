@@ -230,6 +230,22 @@ TEST_CASE("LRN refuses a window that is even, or beyond what a size can be") {
   }
 }
 
+TEST_CASE("A bottom with the coefficient 0 has no part in a sum") {
+  for (const std::string& where : Places()) {
+    INFO(where);
+    const World world(where);
+    const Given nothing{{2}, {HUGE_VAL, std::nan("")}};
+    for (const std::string coefficients :
+         {"coeff: 0 coeff: 2 coeff: 1", "coeff: 2 coeff: 0 coeff: 1", "coeff: 2 coeff: 1 coeff: 0"}) {
+      std::vector<Given> bottoms(3, Given{{2}, {1, 2}});
+      bottoms[coefficients.find(" 0") / 9] = nothing;
+      Run run(world, LayerText("Eltwise", "eltwise_param { " + coefficients + " }"), bottoms);
+      run.Forward();
+      CHECK(DataOf(*run.top[0]) == Numbers{3, 6});
+    }
+  }
+}
+
 TEST_CASE("Accuracy counts over many predictions, and for each class") {
   constexpr std::size_t kInner = 100;
   const Given x = Integers({2, 4, kInner}, 5);

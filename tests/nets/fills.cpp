@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -21,19 +22,23 @@ std::uint32_t Mix(std::uint32_t index, std::uint32_t seed) {
 
 Json ReadCaffe(const std::string& file) {
   std::ifstream in(std::string(FERRY_CAFFE_DATA) + '/' + file);
-  if (!in) {
-    WARN("no " FERRY_CAFFE_DATA "/" << file << ": set FERRY_CAFFE_DATA");
-    return nullptr;
-  }
+  if (!in) SKIP("there is no " FERRY_CAFFE_DATA "/" << file << "; -DFERRY_CAFFE_DATA names the folder");
   return Json::parse(in);
 }
 
-std::vector<std::string> CaffeFiles(const std::string& folder) {
-  std::vector<std::string> files;
+std::vector<std::string> CaffeCases(const std::string& folder, std::size_t count) {
   const std::filesystem::path path = std::filesystem::path(FERRY_CAFFE_DATA) / folder;
-  if (std::filesystem::is_directory(path))
-    for (const auto& entry : std::filesystem::directory_iterator(path))
-      if (entry.path().extension() == ".json") files.push_back(entry.path().filename().string());
+  if (!std::filesystem::is_directory(path))
+    SKIP("there is no " << path << "; -DFERRY_CAFFE_DATA names the folder");
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".json") && name != "rejected.json") files.push_back(name);
+  }
+  REQUIRE(files.size() >= count);
+  if (const char* const only = std::getenv("FERRY_CASES"))
+    std::erase_if(files, [&](const std::string& file) { return !file.starts_with(only); });
+  REQUIRE(!files.empty());
   std::sort(files.begin(), files.end());
   return files;
 }

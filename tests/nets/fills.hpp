@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,10 +12,11 @@ namespace ferry::nets_test {
 
 using Json = nlohmann::json;
 
-/// A file below the folder of Caffe's values. Null, with a warning, where the folder is not there.
+/// A file below the folder of Caffe's values. Where it is not there, the test is skipped.
 Json ReadCaffe(const std::string& file);
-/// The files of a folder there, sorted; none where it is not there.
-std::vector<std::string> CaffeFiles(const std::string& folder);
+/// The files of a folder there, sorted, with one case each: `count` or more. The environment variable
+/// FERRY_CASES names those that begin with it alone. Where there is no such folder, the test is skipped.
+std::vector<std::string> CaffeCases(const std::string& folder, std::size_t count);
 
 /// `count` elements of a fill, from index `first` on. `seed_shift` is added to the seed of fills of kind
 /// real.

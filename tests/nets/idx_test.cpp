@@ -123,14 +123,17 @@ TEST_CASE("A database that could not be written to its end is no database") {
   }
 }
 
-TEST_CASE("A database is not made where it cannot be asked what is there, and what is there stays") {
+TEST_CASE("Nothing is removed where a database cannot be made") {
   for (const auto backend : Backends()) {
     const Folder folder;
     const IdxFiles from{folder.Write("images", IdxOf({2, 2, 3}, 12)), folder.Write("labels", IdxOf({2}, 2))};
-    const std::string loop = folder / "loop";
+    const std::string loop = folder / "loop", nowhere = folder / "nowhere";
     std::filesystem::create_symlink(loop, loop);
+    std::filesystem::create_symlink(folder / "none/at/all", nowhere);
     CheckFails([&] { ConvertIdxToDatabase(from, backend, loop); }, {loop, "symbolic links"});
+    CheckFails([&] { ConvertIdxToDatabase(from, backend, nowhere); }, {nowhere});
     CHECK(std::filesystem::is_symlink(loop));
+    CHECK(std::filesystem::is_symlink(nowhere));
   }
 }
 

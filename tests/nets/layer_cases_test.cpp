@@ -5,22 +5,12 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 
 #include "tests/nets/layer_case.hpp"
 
 namespace ferry::nets_test {
 namespace {
-
-std::vector<std::string> Cases() {
-  const char* const only = std::getenv("FERRY_CASES");
-  std::vector<std::string> files = CaffeFiles("layers");
-  std::erase_if(files, [&](const std::string& file) {
-    return file == "rejected.json" || (only != nullptr && !file.starts_with(only));
-  });
-  return files;
-}
 
 /// Equal within `tolerance` of the largest value; infinities and not-a-numbers in the same places.
 void CheckNearCaffe(const std::vector<double>& values, const Json& expected, double tolerance,
@@ -78,7 +68,7 @@ void CheckCase(const Json& layer_case, const Place& place) {
 }
 
 TEMPLATE_TEST_CASE("Each layer computes what Caffe does", "[cases]", float, double) {
-  for (const std::string& file : Cases()) {
+  for (const std::string& file : CaffeCases("layers", 222)) {
     const Json layer_case = ReadCaffe("layers/" + file);
     for (const std::string& where : Places()) {
       INFO(file << " at " << where);

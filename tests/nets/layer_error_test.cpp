@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ TEST_CASE("A layer says what it cannot take, and what it could") {
        "{ num_output: 4 input_dim: 0 }; both must be 1 or more"},
       {"Im2col", "convolution_param { kernel_size: 0 }", {image}, 1, "kernel is 0 for spatial axis 0"},
       {"Im2col", "convolution_param { kernel_size: 2 stride: 0 }", {image}, 1, "stride is 0"},
+      {"Scale", "scale_param { num_axes: 2147483647 }", {image}, 1, "num_axes 2147483647"},
       {"BatchReindex", "", {{{2, 1}, {1, 2}}, {{2}, {1, -1}}}, 1, "element 1 of bottom 1 is -1"},
       {"BatchReindex", "", {{{2, 1}, {1, 2}}, {{2}, {1, 2}}}, 1, "element 1 of bottom 1 is 2"},
   };
@@ -70,6 +72,56 @@ TEST_CASE("What a layer reads or makes on the host is meant where transfers are 
     for (Blob<double>* const top : run.top) Set(world.place(), 1.0, Diff(*top));
     CHECK_NOTHROW(run.Backward());
   }
+}
+
+TEST_CASE("A pyramid is whole again after a shape that it cannot have") {
+  const World world("host cpu");
+  Run run(world, LayerText("SPP", "spp_param { pyramid_height: 2 }"), {Reals({1, 1, 4, 4}, 1)});
+  run.Forward();
+  const Numbers before = DataOf(*run.top[0]);
+  REQUIRE(before.size() == 5);
+  run.bottom[0]->Reshape({1, 1, 16, 1});
+  CHECK_THROWS_AS(run.Forward(), NetError);
+  run.Fill(0, Reals({1, 1, 4, 4}, 1));
+  run.Forward();
+  CHECK(DataOf(*run.top[0]) == before);
+}
+
+TEST_CASE("A crop has one offset for each axis, also when it has got other axes") {
+  const World world("host cpu");
+  Run run(world, LayerText("Crop", "crop_param { axis: 2 offset: 1 offset: 1 }"),
+          {Reals({1, 1, 3, 3}, 1), Reals({1, 1, 2, 2}, 2)});
+  run.Forward();
+  run.Fill(0, Reals({1, 1, 3, 3, 3}, 1));
+  run.Fill(1, Reals({1, 1, 2, 2, 2}, 2));
+  CHECK_THROWS_MATCHES(run.Forward(), NetError,
+                       MessageMatches(ContainsSubstring("2 offset for 3 axes to crop")));
+}
+
+TEST_CASE("Numbers of items that a pass refuses leave the last ones as they were") {
+  const World world("host cpu");
+  Run run(world, LayerText("BatchReindex"), {{{2, 1}, {1, 2}}, {{3}, {1, 1, 0}}});
+  run.Forward();
+  run.Fill(1, {{3}, {0, 0, 9}});
+  CHECK_THROWS_AS(run.Forward(), NetError);
+  Set(world.place(), 1.0, Diff(*run.top[0]));
+  run.Backward();
+  CHECK(DiffOf(*run.bottom[0]) == Numbers{1, 2});
+}
+
+TEST_CASE("Dropout that drops nothing copies from one part of an array to another") {
+  const World world("host cpu");
+  Blob<double> all({4}, world.device());
+  std::iota(all.mutable_cpu_data(), all.mutable_cpu_data() + 4, 1);
+  Blob<double> x = all.Slice(0, 2), y = all.Slice(2, 2);
+  LayerParameter param;
+  param.set_name("l");
+  param.set_type("Dropout");
+  param.set_phase(TEST);
+  const auto layer = LayerRegistry<double>::CreateLayer(param, world.place());
+  layer->SetUp({&x}, {&y});
+  layer->Forward({&x}, {&y});
+  CHECK(DataOf(all) == Numbers{1, 2, 1, 2});
 }
 
 TEST_CASE("A selector that is asked for a gradient says that it has none") {

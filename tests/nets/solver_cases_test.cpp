@@ -2,7 +2,6 @@
 // Each type of solver against what Caffe computed. FERRY_CASES=Adam runs the cases whose file begins so.
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
-#include <cstdlib>
 
 #include "tests/nets/fills.hpp"
 #include "tests/nets/solver_world.hpp"
@@ -12,12 +11,7 @@ namespace {
 
 using ferry::testing::World;
 
-std::vector<std::string> Cases() {
-  const char* const only = std::getenv("FERRY_CASES");
-  std::vector<std::string> files = CaffeFiles("solvers");
-  std::erase_if(files, [&](const std::string& file) { return only != nullptr && !file.starts_with(only); });
-  return files;
-}
+std::vector<std::string> Cases() { return CaffeCases("solvers", 29); }
 
 template <class T>
 std::vector<double> Elements(const T* first, std::int64_t count) {

@@ -38,6 +38,24 @@ TEST_CASE("An iteration is: start, the passes, gradients ready, the update") {
   CHECK(WeightsOf(*solver) != before);
 }
 
+TEST_CASE("An infinite weight that nothing decays and nothing learns stays") {
+  const World world("host cpu");
+  for (const std::string& type : SolverRegistry<double>::SolverTypeList()) {
+    INFO(type);
+    SolverParameter param = SmallSolver("type: '" + type + "'");
+    LayerParameter& mask = *param.mutable_net_param()->add_layer();
+    REQUIRE(
+        google::protobuf::TextFormat::ParseFromString("name: 'mask' type: 'Parameter' top: 'mask' param { "
+                                                      "lr_mult: 0 } parameter_param { shape { dim: 1 } }",
+                                                      &mask));
+    const auto solver = FedSolver<double>(param, world.place());
+    double& weight = *solver->net()->layer_by_name("mask")->blobs()[0]->mutable_cpu_data();
+    weight = -HUGE_VAL;
+    solver->Step(2);
+    CHECK(solver->net()->layer_by_name("mask")->blobs()[0]->cpu_data()[0] == -HUGE_VAL);
+  }
+}
+
 TEST_CASE("A pass's random numbers are those of its number") {
   const World world("host cpu");
   const auto solver = FedSolver<float>(SmallSolver("iter_size: 3"), world.place());

@@ -2,6 +2,7 @@
 // ferry convert: a data set in files of the idx format, MNIST's, for data layers.
 #include <cstdio>
 #include <filesystem>
+#include <system_error>
 
 #include "ferry/nets/error.hpp"
 #include "ferry/nets/idx.hpp"
@@ -16,7 +17,9 @@ struct Convert {
 
   /// `said`: --backend is not the default.
   void Run(bool said) const {
-    if (std::filesystem::exists(to)) throw NetError(to + " is there already; name a new file or folder");
+    std::error_code error;  // what cannot be looked up is told by who makes it
+    if (std::filesystem::exists(to, error))
+      throw NetError(to + " is there already; name a new file or folder");
     const bool hdf5 = std::filesystem::path(to).extension() == ".h5";
     if (hdf5 && said) throw NetError("--backend " + backend + " and " + to + ", an HDF5 file: say one");
     const auto database = backend == "lmdb" ? DataParameter::LMDB : DataParameter::LEVELDB;

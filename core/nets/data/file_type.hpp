@@ -8,13 +8,13 @@
 
 namespace ferry::detail {
 
-/// What is at the path, which may be nothing. Throws NetError where that cannot be asked: of a folder that
-/// may not be searched, for instance, or by a name that is too long.
+/// What is at the path, which may be nothing. Throws NetError where the system cannot say: a folder on the
+/// way may not be searched, for instance, or the name is too long.
 inline std::filesystem::file_type FileTypeAt(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::file_type type = std::filesystem::status(path, error).type();
   if (type == std::filesystem::file_type::none)
-    throw NetError(path.string() + ": cannot be asked for: " + error.message());
+    throw NetError(path.string() + ": cannot be looked up: " + error.message());
   return type;
 }
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/nets/data/database.hpp"
-#include "core/nets/data/file_type.hpp"
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "ferry/nets/error.hpp"
 #include "ferry/shape.hpp"
@@ -116,12 +115,12 @@ void WriteRecords(const Labelled& read, DataParameter::DB backend, const fs::pat
 
 std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend, const fs::path& to) {
   const Labelled read = Read(from);
-  const bool is_new = !detail::IsThere(to);  // else it is somebody's
+  std::error_code error;  // a link that leads nowhere is somebody's, too
+  const bool is_new = fs::symlink_status(to, error).type() == fs::file_type::not_found;
   try {
     WriteRecords(read, backend, to);
   } catch (...) {  // what was written would pass for the whole data set
-    std::error_code ignored;
-    if (is_new) fs::remove_all(to, ignored);
+    if (is_new) fs::remove_all(to, error);
     throw;
   }
   return read.shape[0];

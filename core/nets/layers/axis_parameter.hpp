@@ -27,7 +27,7 @@ class AxisParameterLayer : public Layer<T> {
   std::shared_ptr<Blob<T>> MakeParameter(const Blob<T>& bottom, int axis, int num_axes,
                                          const FillerParameter& filler) {
     const int first = Axis(bottom, axis);
-    if (num_axes < -1 || first + num_axes > bottom.num_axes())
+    if (num_axes < -1 || num_axes > bottom.num_axes() - first)
       this->Fail("axis is " + std::to_string(axis) + " and num_axes " + std::to_string(num_axes) +
                  ", for a bottom of shape " + bottom.shape().ToString() +
                  "; num_axes is -1 or more, and the axes are the bottom's");

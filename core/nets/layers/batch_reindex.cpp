@@ -81,14 +81,15 @@ class BatchReindexLayer : public Layer<T> {
     const TransferGuard meant(TransferPolicy::kAllow);
     const T* const numbers = of.cpu_data();
     const std::int64_t count = rows_.count();
+    for (std::int64_t n = 0; n < count; ++n)  // before anything changes
+      if (!(numbers[n] >= 0 && numbers[n] < static_cast<T>(items)))
+        this->Fail("element " + std::to_string(n) + " of bottom 1 is " + std::to_string(numbers[n]) +
+                   "; bottom 0 has items 0 to " + std::to_string(items - 1));
     std::int64_t* const rows = rows_.overwrite_cpu_data();
     std::int64_t* const first = firsts_.overwrite_cpu_data();
     std::int64_t* const order = orders_.overwrite_cpu_data();
     std::fill_n(first, items + 1, 0);
     for (std::int64_t n = 0; n < count; ++n) {
-      if (!(numbers[n] >= 0 && numbers[n] < static_cast<T>(items)))
-        this->Fail("element " + std::to_string(n) + " of bottom 1 is " + std::to_string(numbers[n]) +
-                   "; bottom 0 has items 0 to " + std::to_string(items - 1));
       rows[n] = static_cast<std::int64_t>(numbers[n]);
       ++first[rows[n] + 1];
     }

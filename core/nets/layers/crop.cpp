@@ -41,20 +41,14 @@ class CropLayer final : public Layer<T> {
   int ExactNumBottomBlobs() const override { return 2; }
   int ExactNumTopBlobs() const override { return 1; }
 
-  void LayerSetUp(const Blobs& bottom, const Blobs& /*top*/) override {
-    const CropParameter& param = this->layer_param().crop_param();
-    const int first = bottom[0]->CanonicalAxisIndex(param.axis());
-    if (param.offset_size() > 1 && first + param.offset_size() != bottom[0]->num_axes())
-      this->Fail("there are " + std::to_string(param.offset_size()) + " offset for " +
-                 std::to_string(bottom[0]->num_axes() - first) +
-                 " axes to crop; give none, one, or one for each");
-  }
-
   void Reshape(const Blobs& bottom, const Blobs& top) override {
     this->RequireApart(bottom, top);
     const CropParameter& param = this->layer_param().crop_param();
     const Blob<T>&x = *bottom[0], &like = *bottom[1];
     const int first = x.CanonicalAxisIndex(param.axis());
+    if (param.offset_size() > 1 && first + param.offset_size() != x.num_axes())
+      this->Fail("there are " + std::to_string(param.offset_size()) + " offset for " +
+                 std::to_string(x.num_axes() - first) + " axes to crop; give none, one, or one for each");
     if (like.num_axes() < x.num_axes())
       this->Fail("bottom 0 has shape " + x.shape_string() + ", bottom 1 " + like.shape_string() +
                  "; bottom 1 must have as many axes");

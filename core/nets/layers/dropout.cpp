@@ -105,7 +105,8 @@ class DropoutLayer : public NeuronLayer<T> {
 
   template <class X, class Y>
   static void Pass(const Place& place, X&& from, Y&& to) {
-    if (Read(from).part().memory != Read(to).part().memory) Copy(place, from, to);
+    const Part here = Read(from).part(), there = Read(to).part();
+    if (here.memory != there.memory || here.range.first != there.range.first) Copy(place, from, to);
   }
 
   /// Of each element in the last pass forward: 1, or 0 where it was dropped.

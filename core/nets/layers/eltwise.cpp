@@ -91,13 +91,17 @@ class EltwiseLayer : public Layer<T> {
         place, product.count(), factor, product,
         KOKKOS_LAMBDA(std::int64_t i, const T* x, T* y) { y[i] *= x[i]; });
   }
+  /// A bottom whose coefficient is 0 has no part in the sum, be it infinite or not a number.
   void Add(const Place& place, const Blobs& bottom, Blob<T>* top) const {
     const T of_a = coefficients_[0];
     const T of_b = coefficients_[1];
     ParallelFor(
         place, top->count(), Read(*bottom[0]), Read(*bottom[1]), Overwrite(*top),
-        KOKKOS_LAMBDA(std::int64_t i, const T* a, const T* b, T* y) { y[i] = of_a * a[i] + of_b * b[i]; });
-    for (std::size_t k = 2; k < bottom.size(); ++k) Axpy(place, coefficients_[k], *bottom[k], *top);
+        KOKKOS_LAMBDA(std::int64_t i, const T* a, const T* b, T* y) {
+          y[i] = (of_a != 0 ? of_a * a[i] : T(0)) + (of_b != 0 ? of_b * b[i] : T(0));
+        });
+    for (std::size_t k = 2; k < bottom.size(); ++k)
+      if (coefficients_[k] != 0) Axpy(place, coefficients_[k], *bottom[k], *top);
   }
   void TakeLargest(const Place& place, const Blobs& bottom, Blob<T>* top) {
     ParallelFor(

@@ -121,7 +121,7 @@ class SPPLayer final : public Layer<T> {
   }
 
   void MakeLevels(const Blob<T>& x) {
-    levels_.clear();
+    std::vector<Level> levels;
     const SPPParameter& param = this->layer_param().spp_param();
     for (std::uint32_t i = 0; i < param.pyramid_height(); ++i) {
       LayerParameter level;
@@ -147,9 +147,10 @@ class SPPLayer final : public Layer<T> {
                  Blob<T>(x.device())};
       made.pooling->set_random_key(KeyOf(i));
       made.pooling->SetUp({&made.x}, {&made.y});
-      levels_.push_back(std::move(made));
+      levels.push_back(std::move(made));
     }
     shape_ = x.shape();
+    levels_ = std::move(levels);
   }
 
   std::vector<Level> levels_;

@@ -6,11 +6,12 @@
 
 namespace ferry::detail {
 
-/// The gradient that an update is made of.
+/// The gradient that an update is made of. Without weight decay, an infinite weight has no part in it.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T GradientOf(const UpdateStep<T>& step, T diff, T weight) {
   const T sign = (weight > 0 ? T(1) : T(0)) - (weight < 0 ? T(1) : T(0));
-  return step.scale * diff + step.l2 * weight + step.l1 * sign;
+  const T decay = step.l2 != 0 ? step.l2 * weight : T(0);
+  return step.scale * diff + decay + step.l1 * sign;
 }
 
 /// Calls body(i, weights, diff, history) for each element of a parameter, where the update is to be. On the

@@ -7,7 +7,8 @@
 
 #include "ferry/kernels.hpp"
 
-/// Convolutions by a vendor's library. A build with such a library defines what is only declared here.
+/// Convolutions by a vendor's library. Its backend defines what is only declared here; in a build without
+/// such a library without_device_convolution.cpp does, and has none.
 namespace ferry::detail {
 
 /// The three maps of a convolution: images to maps, maps to the gradient of images, and images and maps to
