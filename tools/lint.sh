@@ -98,8 +98,8 @@ check_compilers() {
 check_mutations() {
   tests/mutation/run.py --check
 }
-# What is compiled here, but for what was generated. The sources of nets and their tests are read several at a time,
-# since their headers are most of the work.
+# What is compiled here, except for what was generated. All sources of a target are read at once, since their headers are most
+# of the work.
 check_tidy() {
   for folder in tests bench; do ln -sf "../../../$folder/.clang-tidy" "build/lint/$folder/"; done
   sed -n 's/^  "file": "\(.*\)"$/\1/p' build/lint/compile_commands.json | grep -e /Unity/ -e "^$PWD/[^b]" -e "^$PWD/b[^u]" |

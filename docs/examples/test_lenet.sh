@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# test_lenet.sh <ferry> <compare_weights>: the program keeps no pointer too long and makes no copy that is not meant, and the
+# test_lenet.sh <ferry> <compare_weights> <classify>: the program keeps no pointer too long and makes no copy that is not meant, and the
 # guards that find such change nothing, also where training goes on from a snapshot.
 set -eu
-ferry=$1 compare=$2
+ferry=$1 compare=$2 classify=$3
 from=$(cd "$(dirname "$0")/lenet" && pwd)
 data=/usr/share/datasets/fashion-mnist
 if [ ! -d "$data" ]; then echo 'Fashion-MNIST is not here' && exit 77; fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-cp "$from"/train_test.prototxt .
+cp "$from"/train_test.prototxt "$from"/deploy.prototxt .
 "$ferry" convert "$data/t10k-images-idx3-ubyte.gz" "$data/t10k-labels-idx1-ubyte.gz" test_lmdb
 ln -s test_lmdb train_lmdb
 
@@ -35,4 +35,9 @@ for format in BINARYPROTO HDF5; do
   [ "$(score "guarded_iter_6.caffemodel$end")" = "$(score "whole.caffemodel$end")" ]
 done
 "$compare" plain_iter_6.caffemodel whole.caffemodel 0
+# One image at a time, the same net gets as many right as in batches, of the same images.
+images=$data/t10k-images-idx3-ubyte.gz labels=$data/t10k-labels-idx1-ubyte.gz
+right=$("$ferry" test --model train_test.prototxt --weights whole.caffemodel --iterations 2 | sed -n 's/^accuracy = //p')
+alone=$(FERRY_DEVICE=sim FERRY_TRANSFERS=allow "$classify" deploy.prototxt whole.caffemodel "$images" "$labels" 200)
+echo "$right: $alone" | awk '{ exit !(int($1 * 200 + 0.5) == $2) }'
 "$ferry" time --model train_test.prototxt --iterations 1 --device sim

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-/// Nets: Caffe's layers, solvers and model files, on any device. Includes protobuf.
+/// Nets: Caffe's layers, solvers and model files, on any device. Includes protobuf, and of the standard
+/// library what Caffe's programs take from its header.
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "ferry/nets/error.hpp"
 #include "ferry/nets/filler.hpp"
 #include "ferry/nets/idx.hpp"
@@ -17,3 +25,7 @@
 #include "ferry/nets/solver.hpp"
 #include "ferry/nets/solver_registry.hpp"
 #include "ferry/nets/upgrade.hpp"
+
+namespace ferry {
+using std::shared_ptr;  // as Caffe's programs find it in its namespace
+}  // namespace ferry

@@ -39,13 +39,27 @@ layer { name: "b" type: "InnerProduct" bottom: "a" top: "b" param { name: "w" }
 layer { name: "flat" type: "Flatten" bottom: "b" top: "flat" }
 END
 has " 9 parameters" "$("$ferry" info --model shared.prototxt)"
+{
+  echo 'layer { name: "in" type: "Input" top: "x0" input_param { shape { dim: 250 dim: 1 } } }'
+  for i in 1 2 3 4 5; do
+    echo "layer { name: 'l$i' type: 'InnerProduct' bottom: 'x$((i - 1))' top: 'x$i' inner_product_param { num_output: 1000 } }"
+  done
+} >deep.prototxt
+# Five tops of 1 MB, of which two are alive at a time; the last one keeps its own.
+has "5.0 MB of activations, 3.0 MB with share_activations" "$("$ferry" info --model deep.prototxt)"
 # The data of x, a and b, which flat shares, and w: 4 times 12 * 3 + 9.
 has " 180" "$("$ferry" time --model shared.prototxt --phase TEST --iterations 1 | grep '^all')"
 has " 360" "$("$ferry" time --model shared.prototxt --iterations 1 | grep '^all')" # and their gradients
 
-"$ferry" train --solver solver.prototxt --csv loss.csv 2>train.log
-has "iteration" "$(head -n 1 loss.csv)"
+"$ferry" train --solver solver.prototxt --csv loss.csv 2>/dev/null
 [ "$(wc -l <loss.csv)" = 2 ]
+sed 's/max_iter: 1/max_iter: 3/' solver.prototxt >three_steps.prototxt
+"$ferry" train --solver three_steps.prototxt --csv loss.csv --plot loss.svg 2>train.log
+[ "$(grep -c '^iteration [12] of 3, loss 0\.693.*, rate 0, [0-9]* images/s, 0:00:0[0-9] left$' train.log)" = 2 ]
+[ "$(head -n 1 loss.csv)" = iteration,loss,rate,seconds ]
+[ "$(grep -c '^[012],0\.693147,0,[0-9.e-]*$' loss.csv)" = 3 ]
+has '<polyline' "$(cat loss.svg)"
+has '>0.693147</text>' "$(cat loss.svg)"
 said=$("$ferry" test --model other.prototxt --weights s_iter_1.caffemodel --iterations 1 2>&1)
 has "Ignoring source layer ip" "$said"
 has "The source has no layer 'other'" "$said"

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# demo.sh <ferry> <compare_weights> <folder>: LeNet from a prototxt and a data set to trained weights, in that folder. At the
+# demo.sh <ferry> <compare_weights> <classify> <folder>: LeNet from a prototxt and a data set to trained weights, in that folder. At the
 # end its accuracy is 0.90 or more, and a run on the simulated GPU has given the weights of one on the host.
 set -eu
-ferry=$1 compare=$2
+ferry=$1 compare=$2 classify=$3
 data=${datasets:-/usr/share/datasets}/fashion-mnist
 from=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$3"
-cd "$3"
+mkdir -p "$4"
+cd "$4"
 cp "$from"/*.prototxt .
 
 for part in train test; do
@@ -26,3 +26,4 @@ done
 "$ferry" train --solver solver.prototxt --device host --csv loss.csv --plot loss.svg
 "$ferry" test --model train_test.prototxt --weights lenet_iter_4000.caffemodel --iterations 100 --device host | tee test.txt
 awk '/^accuracy/ { exit !($3 >= 0.90) }' test.txt
+"$classify" deploy.prototxt lenet_iter_4000.caffemodel "$data/t10k-images-idx3-ubyte.gz" "$data/t10k-labels-idx1-ubyte.gz" 1000

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// classify <deploy.prototxt> <weights> <images> <labels> <count>: how many of the first images of a data set,
+// in idx files, the trained LeNet gets right, one at a time, at the default place.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "ferry/ferry.hpp"
+#include "ferry/nets.hpp"
+
+namespace {
+
+constexpr float kScale = 0.00390625F;  // as transform_param of train_test.prototxt
+
+/// The class that the net finds most likely.
+std::ptrdiff_t ClassOf(ferry::Net<float>& net, const std::uint8_t* pixels) {
+  ferry::Blob<float>& input = *net.input_blobs()[0];
+  std::transform(pixels, pixels + input.count(), input.overwrite_cpu_data(),
+                 [](std::uint8_t pixel) { return kScale * static_cast<float>(pixel); });
+  const ferry::Blob<float>& likely = *net.Forward()[0];
+  const float* const first = likely.cpu_data();
+  return std::max_element(first, first + likely.count()) - first;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc != 6) {
+    std::fprintf(stderr, "usage: classify <deploy.prototxt> <weights> <images> <labels> <count>\n");
+    return 2;
+  }
+  ferry::Net<float> net(argv[1], ferry::TEST);
+  net.CopyTrainedLayersFrom(argv[2]);
+  const ferry::IdxArray images = ferry::ReadIdx(argv[3]);
+  const ferry::IdxArray labels = ferry::ReadIdx(argv[4]);
+  const std::int64_t count = std::min(std::atoll(argv[5]), static_cast<long long>(labels.bytes.size()));
+  const std::int64_t pixels = net.input_blobs()[0]->count();
+  if (count * pixels > static_cast<std::int64_t>(images.bytes.size()))
+    throw ferry::Error("the images are fewer, or smaller, than the net and the labels ask for");
+
+  std::int64_t right = 0;
+  for (std::int64_t i = 0; i < count; ++i)
+    right += ClassOf(net, images.bytes.data() + i * pixels) == labels.bytes[static_cast<std::size_t>(i)];
+  std::printf("%lld of %lld images are right\n", static_cast<long long>(right),
+              static_cast<long long>(count));
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "classify: %s\n", error.what());
+  return 2;
+}
