@@ -93,7 +93,7 @@ if(FERRY_TESTS)
     find_package(nlohmann_json QUIET)
     if(NOT nlohmann_json_FOUND)
       ferry_missing(nlohmann_json "JSON for Modern C++, for its tests of nets" nlohmann-json3-dev
-                    NOTE "-DFERRY_TESTS=OFF does without.")
+                    NOTE "-DFERRY_TESTS=OFF or -DFERRY_NETS=OFF does without.")
     endif()
   endif()
 endif()

@@ -186,6 +186,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
     src.uses.SetPoint(bytes, read, *landed);
     dst.uses.SetPoint(bytes, write, *landed);
   }
+  arrival.asked.reset();
   ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });
   arrival.copied += CountOf(bytes);
   if (record && record->purpose == Purpose::kPrefetch && !dst.adopted())

@@ -71,7 +71,7 @@ struct Arrival {
     unsigned to, source;
     friend bool operator==(const Asked&, const Asked&) = default;
   };
-  std::optional<Asked> asked{};  ///< the last copy that observers have allowed, which may begin after a wait
+  std::optional<Asked> asked{};  ///< the copy that observers have allowed, until it is queued
 };
 
 }  // namespace ferry::detail

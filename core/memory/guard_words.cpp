@@ -76,7 +76,8 @@ void HostGuard::Words::NameByte(FaultLine& line, std::ptrdiff_t byte, std::strin
   } else {
     constexpr std::size_t kMost = 200;  // so that there is room for the rest
     line << "\"";
-    for (const char c : label.substr(0, kMost)) line << (c < ' ' && c >= 0 ? "?" : std::string_view(&c, 1));
+    for (const char c : label.substr(0, kMost))
+      line << (static_cast<unsigned char>(c) < ' ' ? "?" : std::string_view(&c, 1));
     line << (label.size() > kMost ? "...\"" : "\"");
   }
   (line << ", which has ").Number(bytes) << ": ";

@@ -15,7 +15,7 @@ namespace ferry {
 namespace {
 
 /// When the thread's copy was about to be queued, since the clock's own beginning.
-thread_local std::chrono::steady_clock::time_point copy_asked;
+thread_local std::chrono::steady_clock::time_point copy_started;
 
 std::size_t NumberOfThread() {
   static std::atomic<std::size_t> threads{0};
@@ -49,21 +49,25 @@ void Trace::Events::End() noexcept try {
 }
 
 void Trace::Events::CloseAll() {
+  file_.Keep();
   // Where streams share a queue of the hardware, an anchor is reached only after their work. Of one stream,
   // the last work waits for all, except on the track that is several streams'.
   for (const auto& [key, track] : tracks_)
     for (auto one = track.measured.rbegin(); one != track.measured.rend(); ++one) one->work.Wait();
-  for (std::size_t space = 0; space < live_.size(); ++space) WriteMeasured(space);
+  for (std::size_t space = 0; space < live_.size(); ++space) WriteMeasured(space), file_.Keep();
   const Nanoseconds end = Now();
-  for (auto& [key, track] : tracks_) Close(track, end);
+  for (auto& [key, track] : tracks_) Close(track, end), file_.Keep();
 }
 
 Trace::Events::Turn::Turn(Events& events) : events_(events) {
   if (events.ended_ || !events.file_.ours()) return;
   lock_ = std::unique_lock(events.mutex_);
-  if (events.ended_) lock_.unlock();
+  if (events.ended_)
+    lock_.unlock();
+  else
+    events.file_.Keep();
 }
-/// Of an event that there was no room for, nothing is kept. The warning may call a sink that ends the
+/// Of events that there was no room for, nothing is kept. The warning may call a sink that ends the
 /// program, and with it the trace.
 Trace::Events::Turn::~Turn() {
   if (!lock_.owns_lock()) return;
@@ -197,13 +201,16 @@ void Trace::Events::Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until) 
   add('f', to, until);
 }
 
-void Trace::Events::Before(const CopyRecord& /*copy*/) { copy_asked = Clock::now(); }
+void Trace::Events::OnStart(const CopyRecord& copy) {
+  copy_started = Clock::now();
+  BeginMeasuring(&copy, *copy.on);
+}
 
 void Trace::Events::On(const CopyRecord& copy) {
   const Turn turn(*this);
   if (!turn) return;
   const Nanoseconds begin =
-      copy_asked < began_ ? Now() : std::chrono::nanoseconds(copy_asked - began_).count();
+      copy_started < began_ ? Now() : std::chrono::nanoseconds(copy_started - began_).count();
   std::string text = detail::TextOf(copy);
   EndMeasuring(&copy, *copy.on, text);
   Track& track = Queue(*copy.on, {begin, {}, std::move(text)});

@@ -34,7 +34,6 @@ class Trace::Events : public Observer {
   Events(const Events&) = delete;
   Events& operator=(const Events&) = delete;
 
-  void Before(const CopyRecord& copy) override;
   void OnStart(const CopyRecord& copy) override;
   void On(const CopyRecord& copy) override;
   void OnFailure(const CopyRecord& copy) override;

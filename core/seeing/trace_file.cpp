@@ -33,8 +33,6 @@ void TraceFile::End() {
 }
 
 std::string& TraceFile::Next() {
-  whole_ = text_.size();
-  was_empty_ = empty_;
   text_ += empty_ ? "[\n" : ",\n";
   empty_ = false;
   return text_;
@@ -54,8 +52,7 @@ void TraceFile::Write() noexcept {
     file_.reset();
   }
   text_.clear();
-  whole_ = 0;
-  was_empty_ = empty_;
+  Keep();
 }
 
 void TraceFile::Fail() noexcept try {

@@ -27,7 +27,12 @@ class TraceFile {
 
   /// The text of the next event is appended to what this returns.
   std::string& Next();
-  /// Takes back the last event, of which only a part may be there.
+  /// What there is by now is whole.
+  void Keep() noexcept {
+    whole_ = text_.size();
+    was_empty_ = empty_;
+  }
+  /// Takes back what has been added since, of which the last event may be there in part.
   void Drop() noexcept {
     text_.resize(whole_);
     empty_ = was_empty_;
@@ -52,7 +57,7 @@ class TraceFile {
   const pid_t process_ = getpid();
   std::unique_ptr<std::FILE, Close> file_;  ///< null after the end, or a failure
   std::string text_;
-  std::size_t whole_ = 0;  ///< of text_, before the last event
+  std::size_t whole_ = 0;  ///< of text_, at the last Keep
   std::string warning_;
   bool empty_ = true, was_empty_ = true;
   Clock::time_point written_ = Clock::now();

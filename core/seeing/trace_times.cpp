@@ -8,7 +8,6 @@
 
 namespace ferry {
 
-void Trace::Events::OnStart(const CopyRecord& copy) { BeginMeasuring(&copy, *copy.on); }
 void Trace::Events::OnFailure(const CopyRecord& copy) {
   if (const Turn turn(*this); turn) begun_.erase(&copy);
 }

@@ -27,6 +27,8 @@ TEST_CASE("a memory that a forked process makes is no memory of its parent's") {
     if (pipe(go.data()) != 0) _exit(2);
     const pid_t child = fork();
     if (child == 0) {
+      close(go[1]);
+      alarm(20);
       char byte = 0;
       if (read(go[0], &byte, 1) != 1) _exit(3);
       SyncedMemory own(kBytes, device, "own");

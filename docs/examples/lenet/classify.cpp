@@ -34,10 +34,11 @@ int main(int argc, char** argv) try {
   net.CopyTrainedLayersFrom(argv[2]);
   const ferry::IdxArray images = ferry::ReadIdx(argv[3]);
   const ferry::IdxArray labels = ferry::ReadIdx(argv[4]);
-  const std::int64_t count = std::min(std::atoll(argv[5]), static_cast<long long>(labels.bytes.size()));
+  const std::int64_t count = std::atoll(argv[5]);
   const std::int64_t pixels = net.input_blobs()[0]->count();
-  if (count * pixels > static_cast<std::int64_t>(images.bytes.size()))
-    throw ferry::Error("the images are fewer, or smaller, than the net and the labels ask for");
+  const auto there = static_cast<std::int64_t>(labels.bytes.size());
+  if (count < 1 || count > there || static_cast<std::int64_t>(images.bytes.size()) != there * pixels)
+    throw ferry::Error("there must be as many images as labels, of the net's size, and 1 or more to look at");
 
   std::int64_t right = 0;
   for (std::int64_t i = 0; i < count; ++i)
