@@ -62,10 +62,7 @@ void Trace::Events::CloseAll() {
 Trace::Events::Turn::Turn(Events& events) : events_(events) {
   if (events.ended_ || !events.file_.ours()) return;
   lock_ = std::unique_lock(events.mutex_);
-  if (events.ended_)
-    lock_.unlock();
-  else
-    events.file_.Keep();
+  events.ended_ ? lock_.unlock() : events.file_.Keep();
 }
 /// Of events that there was no room for, nothing is kept. The warning may call a sink that ends the
 /// program, and with it the trace.

@@ -42,7 +42,7 @@ int main(int argc, char** argv) try {
 
   std::int64_t right = 0;
   for (std::int64_t i = 0; i < count; ++i)
-    right += ClassOf(net, images.bytes.data() + i * pixels) == labels.bytes[static_cast<std::size_t>(i)];
+    if (ClassOf(net, images.bytes.data() + i * pixels) == labels.bytes[static_cast<std::size_t>(i)]) ++right;
   std::printf("%lld of %lld images are right\n", static_cast<long long>(right),
               static_cast<long long>(count));
 } catch (const std::exception& error) {
