@@ -186,11 +186,13 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
     src.uses.SetPoint(bytes, read, *landed);
     dst.uses.SetPoint(bytes, write, *landed);
   }
-  arrival.asked.reset();
   ChangeHolders(bytes, [&](Spaces holders) { return holders | Only(to); });
   arrival.copied += CountOf(bytes);
-  if (record && record->purpose == Purpose::kPrefetch && !dst.adopted())
-    detail::Records::NotePrefetch(*record, bytes, dst, arrivals);
+  if (record) {
+    arrival.asked.reset();
+    if (record->purpose == Purpose::kPrefetch && !dst.adopted())
+      detail::Records::NotePrefetch(*record, bytes, dst, arrivals);
+  }
   return std::nullopt;
 }
 

@@ -62,7 +62,7 @@ MUTATIONS = [
      "what was prefetched and used in place counts as unread"),
     (RECORDS, "one.to == &here && one.bytes.first < bytes.last", "one.to == &here && one.bytes.last <= bytes.last",
      "who uses a part of what was prefetched does not count"),
-    ("core/memory/arrival.cpp", "if (record && record->purpose == Purpose::kPrefetch && !dst.adopted())", "if (false)", "no Prefetch is ever in vain"),
+    ("core/memory/arrival.cpp", "if (record->purpose == Purpose::kPrefetch && !dst.adopted())", "if (false)", "no Prefetch is ever in vain"),
     ("core/memory/arrival.hpp", "only_of == 0 ? Purpose::kPrefetch : Purpose::kRelease", "Purpose::kPrefetch", "a Release is a Prefetch"),
     ("core/memory/synced_memory.cpp", "    if (detail::Watched()) detail::Records::NoteLoss(*this, {});\n", "", "a Prefetch that nobody used is forgotten"),
 
