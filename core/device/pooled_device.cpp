@@ -90,7 +90,6 @@ void PooledDevice::Trim() {
   next().Trim();
 }
 
-/// While a capture keeps the main stream from being waited for, what has been given back may come later.
 StreamHandle PooledDevice::CreateStream() {
   const StreamHandle stream = next().CreateStream();
   try {

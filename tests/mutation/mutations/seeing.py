@@ -22,7 +22,7 @@ MUTATIONS = [
     (OBSERVERS, "one.number < end && !one.detached", "one.number < end", "a watch that has ended is told of the record at hand"),
     (OBSERVERS, " && !one.detached.exchange(true)", "", "nobody is detached"),
     ("core/memory/call.cpp", "if (!watched && arrival.memory->writers_ != nullptr)", "if (false)", "who wrote before a write that nobody watched wrote it"),
-    ("core/memory/adopt.cpp", "  if (!watched && writers_ != nullptr) detail::Records::NoteUnwatched(written);\n", "",
+    ("core/memory/adopt.cpp", "    detail::Records::NoteUnwatched(written);\n", "",
      "who wrote before bytes were given unwatched wrote them"),
     ("core/memory/arrival.cpp", "      arrival.asked = copy;\n", "", "observers are asked again of a copy that waited"),
     ("core/memory/writers.hpp", "    writes_.Isolate(bytes);\n", "", "a write of a part is one of the whole"),
