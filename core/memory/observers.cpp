@@ -61,7 +61,7 @@ void Remove() noexcept {
   }
 }
 
-/// Nothing where it has gone already, as it threw.
+/// Does nothing if the observer has been removed already, because it threw.
 void MarkDetached(const Observer* observer) noexcept {
   for (Attached& one : observers().list)
     if (one.observer.get() == observer && !one.detached.exchange(true)) return;

@@ -138,7 +138,7 @@ void ShowRanges(const std::string& wanted) {
   if (auto ranges = RangesOfProgram(wanted, Backends())) WatchForGood(std::move(ranges));
 }
 
-/// Once, also where a later step fails and all is asked for again.
+/// Does the step once: if a later one throws, the next try leaves out those that were done.
 template <class Step>
 void Ask(const char* name, bool& done, Step step) {
   if (done) return;

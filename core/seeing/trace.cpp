@@ -39,7 +39,7 @@ void Trace::Events::End() noexcept try {
   { const std::lock_guard rest(mutex_); }
   try {
     CloseAll();
-  } catch (const std::exception&) {  // without the rest then
+  } catch (const std::exception&) {  // it ends after the last whole event
     file_.Drop();
   }
   file_.End();

@@ -2,6 +2,8 @@
 // classify <deploy.prototxt> <weights> <images> <labels> <count>: how many of the first images of a data set,
 // in idx files, the trained LeNet gets right, one at a time, at the default place.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
