@@ -89,7 +89,7 @@ if(FERRY_TESTS)
   if(NOT Catch2_FOUND)
     ferry_missing(Catch2 "Catch2 3.4 or newer, for its tests" catch2 NOTE "-DFERRY_TESTS=OFF does without.")
   endif()
-  if(FERRY_NETS AND FERRY_BACKEND STREQUAL "host")
+  if(FERRY_NETS)
     find_package(nlohmann_json QUIET)
     if(NOT nlohmann_json_FOUND)
       ferry_missing(nlohmann_json "JSON for Modern C++, for its tests of nets" nlohmann-json3-dev

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# gpu_bundle.sh <build folder> <archive.tar.gz>: packs what tests Ferry on a machine with an NVIDIA GPU and no network: the GPU
+# gpu_bundle.sh <build folder> <archive.tar.xz>: packs what tests Ferry on a machine with an NVIDIA GPU and no network: the GPU
 # tests of a build for cuda, or for hip on NVIDIA, its benchmarks and the example, with their data and libraries. There:
 # tar -xf <archive>; sh ferry-gpu/run.sh
 set -eu
@@ -30,6 +30,8 @@ ldd "$bundle"/bin/* | awk '/=> \// { print $3 }' | sort -u |
   while read -r library; do strip -o "$bundle/lib/$(basename "$library")" "$library"; done
 
 if [ -d "$data" ]; then cp -rL "$data" "$bundle/data"; fi
+caffe=$(sed -n 's/^FERRY_CAFFE_DATA:[^=]*=//p' "$build/CMakeCache.txt")
+if [ -d "$caffe/layers" ]; then mkdir "$bundle/caffe" && cp -r "$caffe/layers" "$bundle/caffe"; fi
 cp "$here/gpu_run.sh" "$bundle/run.sh"
 cp "$here/gpu_sanitize.sh" "$here/../docs/examples/test_gpu_training.sh" "$bundle"
 {
@@ -40,5 +42,5 @@ cp "$here/gpu_sanitize.sh" "$here/../docs/examples/test_gpu_training.sh" "$bundl
   ldd "$bundle/bin/fashion_mnist" | awk '/libcu.*=>/ { print "built for " $1 }'
   git -C "$here" describe --always --dirty 2>/dev/null | sed 's/^/Ferry /' || true
 } >"$bundle/made-of.txt"
-tar -C "$dir" -czf "$archive" ferry-gpu
+tar -C "$dir" -caf "$archive" ferry-gpu
 echo "$archive: $(du -m "$archive" | cut -f1) MiB"

@@ -18,6 +18,7 @@ cd "$(dirname "$0")" || exit 2
 cuda=${CUDA_HOME:-/usr/local/cuda}
 export LD_LIBRARY_PATH="$PWD/lib:$cuda/lib64:/usr/local/nvidia/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PATH="$PATH:$cuda/bin"
 unset FERRY_DEVICE
+[ ! -d caffe ] || export FERRY_CAFFE_DATA="$PWD/caffe"
 backend=$(sed -n 's/^backend //p' made-of.txt)
 rm -rf log && mkdir log
 

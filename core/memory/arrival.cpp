@@ -158,11 +158,10 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
     detail::Records::NoteUse(*this, bytes, src);
     record =
         detail::Records::OfCopy(arrival, bytes, from_host ? nullptr : &src, to_host ? nullptr : &dst, on);
-    if (record->purpose == Purpose::kPrefetch) arrivals = detail::Arrivals();
-    if (const Arrival::Asked copy{bytes, to, source}; arrival.asked != copy) {
-      detail::TellBefore(*record);
-      arrival.asked = copy;
-    }
+    const Arrival::Asked copy{bytes, to, source};
+    arrivals = detail::TellBefore(*record, arrival.asked == copy ? arrival.asked_of : 0);
+    arrival.asked = copy;
+    arrival.asked_of = arrivals;
   }
   Allocate(dst, arrival, &on);
   if (auto wait = src.pageable() && !src.uses.Quiet(bytes, Access::kRead)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "core/memory/runs.hpp"
@@ -72,6 +73,7 @@ struct Arrival {
     friend bool operator==(const Asked&, const Asked&) = default;
   };
   std::optional<Asked> asked{};  ///< the copy that observers have allowed, until it is queued
+  std::uint64_t asked_of = 0;    ///< how many observers had come then
 };
 
 }  // namespace ferry::detail

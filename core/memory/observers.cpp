@@ -172,17 +172,13 @@ Watch::~Watch() { Detach(observer_.get()); }
 
 namespace detail {
 
-std::uint64_t Arrivals() noexcept {
-  const std::shared_lock lock(observers().mutex);
-  return observers().arrivals;
-}
-
-void TellBefore(const CopyRecord& copy) {
+std::uint64_t TellBefore(const CopyRecord& copy, std::uint64_t told) {
   Begin();
   const Telling telling;
   const std::shared_lock lock(observers().mutex);
   for (const Attached& one : observers().list)
-    if (!one.detached) one.observer->Before(copy);
+    if (one.number >= told && !one.detached) one.observer->Before(copy);
+  return observers().arrivals;
 }
 void TellStart(const CopyRecord& copy) noexcept {
   CallAll([&](Observer& observer) { observer.OnStart(copy); });

@@ -11,11 +11,9 @@
 /// Each observer is told, and the log at LogLevel::kTrace. Only called where somebody is Watched for.
 namespace ferry::detail {
 
-/// How many observers have come so far.
-std::uint64_t Arrivals() noexcept;
-
-/// Throws what an observer throws.
-void TellBefore(const CopyRecord& copy);
+/// To observers that came after the first `told` ones. Returns how many have come so far. Throws what an
+/// observer throws.
+std::uint64_t TellBefore(const CopyRecord& copy, std::uint64_t told);
 void TellStart(const CopyRecord& copy) noexcept;
 void Tell(const CopyRecord& copy) noexcept;
 void TellFailure(const CopyRecord& copy) noexcept;

@@ -2,6 +2,7 @@
 #include "ferry/nets/layer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "ferry/diff.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/nets/filler.hpp"
+#include "ferry/transfer_guard.hpp"
 
 namespace ferry {
 
@@ -129,11 +131,16 @@ void Layer<T>::Refit(const Blobs& bottom, const Blobs& top) {
 template <class T>
 T Layer<T>::Forward(const Blobs& bottom, const Blobs& top) {
   Refit(bottom, top);
+  if (place_.side() == Side::kCpu || place_.device().properties().kernels_at_once) CheckBottoms(bottom);
   ForwardAt(place_, bottom, top);
   ++random_.iteration;
   T loss = 0;
   for (std::size_t i = 0; i < std::min(loss_.size(), top.size()); ++i)
     if (loss_[i] != T(0)) loss += static_cast<T>(Dot(place_, *top[i], Diff(*top[i])));
+  if (std::isnan(loss)) {
+    const TransferGuard meant(TransferPolicy::kAllow);
+    CheckBottoms(bottom);
+  }
   return loss;
 }
 

@@ -18,18 +18,25 @@ std::uint32_t Mix(std::uint32_t index, std::uint32_t seed) {
   return x ^ (x >> 16U);
 }
 
+/// The environment's, or the build's.
+std::filesystem::path CaffeData() {
+  const char* const moved = std::getenv("FERRY_CAFFE_DATA");
+  return moved != nullptr ? moved : FERRY_CAFFE_DATA;
+}
+
 }  // namespace
 
 Json ReadCaffe(const std::string& file) {
-  std::ifstream in(std::string(FERRY_CAFFE_DATA) + '/' + file);
-  if (!in) SKIP("there is no " FERRY_CAFFE_DATA "/" << file << "; -DFERRY_CAFFE_DATA names the folder");
+  const std::filesystem::path path = CaffeData() / file;
+  std::ifstream in(path);
+  if (!in) SKIP("there is no " << path << "; -DFERRY_CAFFE_DATA names the folder, or the environment");
   return Json::parse(in);
 }
 
 std::vector<std::string> CaffeCases(const std::string& folder, std::size_t count) {
-  const std::filesystem::path path = std::filesystem::path(FERRY_CAFFE_DATA) / folder;
+  const std::filesystem::path path = CaffeData() / folder;
   if (!std::filesystem::is_directory(path))
-    SKIP("there is no " << path << "; -DFERRY_CAFFE_DATA names the folder");
+    SKIP("there is no " << path << "; -DFERRY_CAFFE_DATA names the folder, or the environment");
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
     const std::string name = entry.path().filename().string();

@@ -17,7 +17,7 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-TEST_CASE("A label without a class is an error on the host, and not-a-number on a GPU") {
+TEST_CASE("A label without a class is an error, and on a GPU not-a-number where there is no loss") {
   struct Case {
     std::string text;
     bool has_gain;
@@ -36,7 +36,7 @@ TEST_CASE("A label without a class is an error on the host, and not-a-number on 
         std::vector<Given> bottoms{Reals({4, 3}, 5), {{4}, {0, label, 2, 1}}};
         if (of.has_gain) bottoms.push_back(Reals({3, 3}, 6));
         Run run(world, of.text, bottoms);
-        if (RunsOnHost(world.place())) {
+        if (RunsOnHost(world.place()) || run.layer->loss(0) != 0) {
           CHECK_THROWS_MATCHES(run.Forward(), NetError,
                                MessageMatches(ContainsSubstring("'l'") && ContainsSubstring("position 1") &&
                                               ContainsSubstring("3 classes")));
@@ -50,6 +50,17 @@ TEST_CASE("A label without a class is an error on the host, and not-a-number on 
       }
 }
 
+TEST_CASE("A loss that is not-a-number for other reasons is returned") {
+  for (const std::string& where : Places()) {
+    INFO(where);
+    const World world(where);
+    Given x = Reals({3, 2}, 5);
+    x.values[2] = std::nan("");
+    Run run(world, LayerText("SoftmaxWithLoss"), {x, {{3}, {0, 1, 1}}});
+    CHECK(std::isnan(run.Forward()));
+  }
+}
+
 TEST_CASE("A wrong label spoils the gradient of its own prediction alone") {
   for (const std::string type : {"SoftmaxWithLoss", "HingeLoss", "MultinomialLogisticLoss"})
     for (const std::string& where : Places()) {
@@ -57,7 +68,7 @@ TEST_CASE("A wrong label spoils the gradient of its own prediction alone") {
       const World world(where);
       if (RunsOnHost(world.place())) continue;
       Run run(world, LayerText(type), {Reals({3, 2}, 5), {{3}, {0, 7, 1}}});
-      run.Forward();
+      CHECK_THROWS_AS(run.Forward(), NetError);
       run.Backward();
       const Numbers gradient = DiffOf(*run.bottom[0]);
       for (std::size_t i = 0; i < 6; ++i) CHECK(std::isnan(gradient[i]) == (i / 2 == 1));

@@ -52,23 +52,22 @@ void CheckNear(const std::vector<std::vector<float>>& values,
 TEST_CASE("A net trains to the same parameters at every place") {
   const Result host = Train("host cpu");
   CHECK(host.loss > 0);
-  for (const char* where : {"host main", "host stream", "sim cpu", "sim main", "sim stream"}) {
-    INFO(where);
-    const Result there = Train(where);
-    CHECK(std::abs(there.loss - host.loss) <= 1e-5 * host.loss);
-    CheckNear(there.data, host.data);
-    CheckNear(there.diff, host.diff);
-  }
+  const std::string where = ferry::testing::Everywhere();
+  INFO(where);
+  const Result there = Train(where);
+  CHECK(std::abs(there.loss - host.loss) <= 1e-5 * host.loss);
+  CheckNear(there.data, host.data);
+  CheckNear(there.diff, host.diff);
 }
 
 TEST_CASE("A net trains to the same bits twice") {
-  for (const char* where : {"host cpu", "sim stream"}) {
-    const Result one = Train(where);
-    const Result two = Train(where);
-    CHECK(one.loss == two.loss);
-    CHECK(one.data == two.data);
-    CHECK(one.diff == two.diff);
-  }
+  const std::string where = ferry::testing::Everywhere();
+  INFO(where);
+  const Result one = Train(where);
+  const Result two = Train(where);
+  CHECK(one.loss == two.loss);
+  CHECK(one.data == two.data);
+  CHECK(one.diff == two.diff);
 }
 
 LayerParameter AsReLU(LayerParameter param) {
@@ -83,7 +82,7 @@ std::shared_ptr<Layer<float>> FromElsewhere(const LayerParameter& param) {
 }
 
 // CTest runs it with a FERRY_DEVICE that is none, too.
-TEST_CASE("A net uses its place's device and no other") {
+TEST_CASE("A net uses its place's device and no other", "[no-gpu]") {
   const World world("sim stream");
   LayerRegistry<float>::AddCreator("ByAnotherCreator", ByAnotherCreator);
   LayerRegistry<float>::AddCreator("FromElsewhere", FromElsewhere);

@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ferry/ferry.hpp"
@@ -22,13 +23,14 @@ TEST_CASE("Wherever host memory runs out, a trace is read as far as it goes") {
     const std::unique_ptr<Device> device = MakeShielded(false);
     const Stream stream(*device);
     {
-      const Trace trace(file);
+      std::optional<Trace> trace(file);
       SyncedMemory memory(64, *device, "x");
       call([&] {
         memory.mutable_cpu_data();
         memory.gpu_data(stream);
         memory.mutable_gpu_data();
         memory.cpu_data();
+        trace.reset();
       });
     }
     std::ifstream in(file);

@@ -226,6 +226,53 @@ TEST_CASE("Observers are asked once of a copy, though it waits for memory") {
   CHECK(notes->before.size() == 2);
 }
 
+TEST_CASE("Observers are asked of each copy of a call that needs the same bytes twice") {
+  constexpr std::size_t kBytes = 4096;
+  sim::Reset({.seed = 1, .memory = 2 * kBytes});
+  const std::unique_ptr<Device> device = MakeDevice("sim:0");
+  SyncedMemory other(kBytes, *device);
+  other.cpu_data();
+  other.gpu_data();
+  Array<float> x(kBytes / sizeof(float), *device), y(kBytes / sizeof(float), *device);
+  x.memory()->mutable_cpu_data();
+  y.memory()->mutable_cpu_data();
+  OutOfMemoryHandler before = SetOutOfMemoryHandler([&](Device&, std::size_t) {
+    x.memory()->mutable_cpu_data();  // one of them was copied already
+    y.memory()->mutable_cpu_data();
+    other.Release(Side::kGpu);
+    return true;
+  });
+  const auto notes = std::make_shared<Notes>();
+  {
+    const Watch watch(notes);
+    Axpy(Place(*device), 2.0F, x, y);
+  }
+  SetOutOfMemoryHandler(std::move(before));
+  CHECK(notes->copies.size() == 3);
+  CHECK(notes->before.size() == 3);
+}
+
+TEST_CASE("A write that nobody watched hides earlier ones to its own bytes alone, and a read hides none") {
+  sim::Reset({.seed = 1, .devices = 2});
+  const std::unique_ptr<Device> device = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+  const Stream stream(*device), there(*second);
+  const auto notes = std::make_shared<Notes>();
+  SyncedMemory memory(8, *device);
+  {
+    const Watch watch(notes);
+    memory.mutable_cpu_data();
+  }
+  memory.gpu_data({0, 4}, stream);
+  memory.mutable_cpu_data({0, 4});
+  memory.gpu_data({4, 4}, there);
+  const Watch watch(notes);
+  memory.gpu_data({0, 4}, stream);
+  memory.gpu_data({4, 4}, stream);
+  REQUIRE(notes->copies.size() == 2);
+  CHECK_FALSE(notes->copies[0].written.has_value());
+  CHECK(notes->copies[1].written.has_value());
+}
+
 TEST_CASE("A write that nobody watched leaves no earlier one in its place") {
   ObserverFixture f;
   std::byte bytes[4]{};

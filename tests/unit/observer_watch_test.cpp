@@ -102,5 +102,30 @@ TEST_CASE("A watch needs an observer") {
   CHECK_THROWS_AS(Watch(std::function<void(const AccessRecord&)>()), std::invalid_argument);
 }
 
+TEST_CASE("An observer that comes while a copy waits for memory is asked of it, and the others not again") {
+  sim::Reset({.seed = 1, .memory = 4096});
+  const std::unique_ptr<Device> device = MakeDevice("sim:0");
+  SyncedMemory other(4096, *device), memory(4096, *device);
+  other.cpu_data();
+  other.gpu_data();
+  memory.mutable_cpu_data();
+  const auto first = std::make_shared<Notes>(), late = std::make_shared<Notes>();
+  late->refuses = true;
+  std::optional<Watch> late_watch;
+  OutOfMemoryHandler before = SetOutOfMemoryHandler([&](Device&, std::size_t) {
+    late_watch.emplace(late);
+    other.Release(Side::kGpu);
+    return true;
+  });
+  {
+    const Watch watch(first);
+    CHECK_THROWS_AS(memory.gpu_data(), std::runtime_error);
+  }
+  SetOutOfMemoryHandler(std::move(before));
+  CHECK(first->before.size() == 1);
+  CHECK(late->before.size() == 1);
+  CHECK(memory.head() == Head::HEAD_AT_CPU);
+}
+
 }  // namespace
 }  // namespace ferry::testing

@@ -47,18 +47,26 @@ TEST_CASE("a memory that a forked process makes is no memory of its parent's") {
 }
 
 #ifdef __x86_64__
+std::string ErrorOfLabel(const std::string& label) {
+  return InChild([&] {
+           SetPointerGuard(PointerGuard::kOn);
+           SyncedMemory memory(kBytes, GetDevice("sim"), label);
+           memory.mutable_cpu_data();
+           memory.gpu_data();
+           *static_cast<volatile char*>(const_cast<void*>(memory.cpu_data())) = 1;
+         })
+      .errors;
+}
+
 TEST_CASE("a label of any length and with any character leaves room for what is to be done") {
-  const Ended ended = InChild([] {
-    SetPointerGuard(PointerGuard::kOn);
-    SyncedMemory memory(kBytes, GetDevice("sim"), "line\n" + std::string(3000, 'x'));
-    memory.mutable_cpu_data();
-    memory.gpu_data();
-    *static_cast<volatile char*>(const_cast<void*>(memory.cpu_data())) = 1;
-  });
-  CHECK(ended.errors.starts_with("[ferry] [error] FERRY_GUARD: host code wrote byte 0 of \"line?xxx"));
-  CHECK(ended.errors.ends_with(
+  const std::string errors = ErrorOfLabel("line\n" + std::string(3000, 'x'));
+  CHECK(errors.starts_with("[ferry] [error] FERRY_GUARD: host code wrote byte 0 of \"line?xxx"));
+  CHECK(errors.ends_with(
       "xxx...\", which has 8192: sim:0 has it, too. Call mutable_cpu_data again to write it.\n"));
-  CHECK(std::count(ended.errors.begin(), ended.errors.end(), '\n') == 1);
+  CHECK(std::count(errors.begin(), errors.end(), '\n') == 1);
+  const std::string longest(200, 'y');
+  CHECK(ErrorOfLabel(longest).find(longest + "\", which") != std::string::npos);
+  CHECK(ErrorOfLabel(longest + "z").find(longest + "...\", which") != std::string::npos);
 }
 #endif
 

@@ -263,6 +263,17 @@ TEST_CASE("Of a stream that nobody waits for, the last calls have times") {
   CHECK(Only(f.Events(), "X", "device kernel").size() == 1024);
 }
 
+TEST_CASE("Of a stream whose work is over now and then, all calls have times") {
+  LateTrace f;
+  Array<float> x(10, *f.device);
+  const Stream main = Stream::Main(*f.device);
+  for (int i = 0; i < 2200; ++i) {
+    Set(Place(*f.device), 1.0F, x);
+    if (i % 100 == 0) f.device->Synchronize(main.handle());  // the trace is told of no wait
+  }
+  CHECK(Only(f.Events(), "X", "device kernel").size() == 2200);
+}
+
 TEST_CASE("Of streams that share a track, each has its times") {
   LateTrace f;
   constexpr std::size_t kStreams = 1030;  // and 1024 have a track of their own

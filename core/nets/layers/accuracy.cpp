@@ -87,8 +87,8 @@ struct AccuracyTile {
 /// Bottoms: predictions, with an axis of classes; labels, one for each prediction.
 /// Tops: the share, a scalar, 0 if no prediction counts; if there is a second top, the share for each class,
 /// 0 for a class without a label.
-/// Gradient: none. A label without a class is an error where the layer runs on the host; on a GPU it makes
-/// the share not-a-number.
+/// Gradient: none. A label without a class is an error where the layer runs on the host. On a GPU it makes
+/// the share not-a-number, and is an error where the net's loss is not-a-number, too.
 template <class T>
 class AccuracyLayer : public Layer<T> {
  public:
@@ -123,11 +123,12 @@ class AccuracyLayer : public Layer<T> {
     of_class_.Reshape({columns_.channels, 2});
   }
 
-  void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
-    const AccuracyParameter& param = this->layer_param().accuracy_param();
-    const Labels labels{columns_.channels, param.has_ignore_label(), param.ignore_label()};
-    const std::string wrong = WrongLabel(place, *bottom[1], labels);
+  void CheckBottoms(const Blobs& bottom) const override {
+    const std::string wrong = WrongLabel(*bottom[1], TakenLabels());
     if (!wrong.empty()) this->Fail(wrong);
+  }
+  void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
+    const Labels labels = TakenLabels();
     Judge(place, labels, *bottom[0], *bottom[1]);
     sum_.Compute(
         place, columns_.count(), {true, 1}, *top[0],
@@ -166,6 +167,10 @@ class AccuracyLayer : public Layer<T> {
   }
 
  private:
+  Labels TakenLabels() const {
+    const AccuracyParameter& param = this->layer_param().accuracy_param();
+    return {columns_.channels, param.has_ignore_label(), param.ignore_label()};
+  }
   void Judge(const Place& place, const Labels& labels, const Blob<T>& x, const Blob<T>& label) {
     const std::int64_t top_k = this->layer_param().accuracy_param().top_k();
     if (place.side() != Side::kCpu) {

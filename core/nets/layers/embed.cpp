@@ -29,8 +29,9 @@ KOKKOS_INLINE_FUNCTION void AddRange(std::int64_t first, std::int64_t last, cons
 /// Weights: W, input_dim x num_output; b, num_output, unless bias_term is false.
 /// Bottoms: indices, 0 up to, not including, input_dim, in any shape; truncated to integers.
 /// Tops: 1, of that shape and one more axis of num_output.
-/// Gradient: the indices have none. An index without a row is an error where the layer runs on the host; on a
-/// GPU it makes its row of the top not-a-number, and adds to no gradient.
+/// Gradient: the indices have none. An index without a row is an error where the layer runs on the host. On a
+/// GPU it makes its row of the top not-a-number and adds to no gradient, and is an error where the net's loss
+/// is not-a-number, too.
 template <class T>
 class EmbedLayer : public Layer<T> {
  public:
@@ -71,10 +72,12 @@ class EmbedLayer : public Layer<T> {
     top[0]->Reshape(shape);
   }
 
+  void CheckBottoms(const Blobs& bottom) const override {
+    const std::string wrong = WrongLabel(*bottom[0], {rows_});
+    if (!wrong.empty()) this->Fail(wrong);
+  }
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const Labels labels{rows_};
-    const std::string wrong = WrongLabel(place, *bottom[0], labels);
-    if (!wrong.empty()) this->Fail(wrong);
     const std::int64_t n = n_;
     const Parts parts = Parts::Of(place, n);
     const Blob<T>& weight = *this->blobs_[0];

@@ -20,9 +20,9 @@ namespace {
 /// there is a third.
 /// Tops: the loss, of weight 1 unless the layer says otherwise; if there is a second, what Softmax gives:
 /// then the layer has to give both a loss_weight.
-/// Gradient: p times the sum of H's row of the label, minus
-/// the row; the labels and H have none. A label without a class is an error where the layer runs on the host;
-/// on a GPU it makes the loss and the prediction's gradient not-a-number.
+/// Gradient: p times the sum of H's row of the label, minus the row; the labels and H have none. A label
+/// without a class is an error; on a GPU, where it makes the loss not-a-number, only if the loss has a
+/// weight.
 template <class T>
 class InfogainLossLayer : public LossLayer<T> {
  public:
@@ -67,10 +67,12 @@ class InfogainLossLayer : public LossLayer<T> {
     top[1]->ShareData(prob_);
   }
 
+  void CheckBottoms(const Blobs& bottom) const override {
+    this->RequireLabels(*bottom[1], this->LabelsFor(columns_.channels));
+  }
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const Columns columns = columns_;
     const Labels labels = this->LabelsFor(columns.channels);
-    this->RequireLabels(place, *bottom[1], labels);
     if (bottom.size() == 2) PrefetchTo(place, gain_);
     SoftmaxForward(place, columns, *bottom[0], prob_);
     const T least = T(1e-20F);

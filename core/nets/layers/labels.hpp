@@ -36,15 +36,15 @@ struct Labels {
   }
 };
 
-/// What is wrong with labels where a layer runs on the host; empty if nothing is. On a GPU nobody looks: that
-/// would take a copy to the host and a wait, so there a layer makes of a wrong label not-a-number.
+/// The first label that is wrong, in words; empty if none is. In a kernel a layer makes of a wrong label
+/// not-a-number, so that Layer::Forward looks here.
 template <class T>
-std::string WrongLabel(const Place& place, const Blob<T>& blob, const Labels& labels) {
-  if (place.side() != Side::kCpu && !place.device().properties().kernels_at_once) return {};
+std::string WrongLabel(const Blob<T>& blob, const Labels& labels) {
   std::int64_t at = 0;
-  for (const T label : place.Read(blob)) {
+  for (const T label : Place::Cpu(blob.device()).Read(blob)) {
     if (labels.Class(label) == Labels::kWrong) {
-      std::string text = "label " + std::to_string(label) + " at position " + std::to_string(at) +
+      const std::string of = blob.name().empty() ? "" : " of '" + blob.name() + "'";
+      std::string text = "label " + std::to_string(label) + " at position " + std::to_string(at) + of +
                          "; there are " + std::to_string(labels.classes) + " classes, 0 to " +
                          std::to_string(labels.classes - 1);
       if (labels.has_ignored) text += ", and ignore_label " + std::to_string(labels.ignored);

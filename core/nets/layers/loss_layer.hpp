@@ -52,9 +52,9 @@ class LossLayer : public Layer<T> {
                  labels.shape_string() + ", for " + std::to_string(predictions) +
                  " predictions; it takes one for each");
   }
-  /// Throws NetError for a label without a class, where the layer runs on the host.
-  void RequireLabels(const Place& place, const Blob<T>& blob, const Labels& labels) const {
-    const std::string wrong = WrongLabel(place, blob, labels);
+  /// Throws NetError for a label without a class.
+  void RequireLabels(const Blob<T>& blob, const Labels& labels) const {
+    const std::string wrong = WrongLabel(blob, labels);
     if (!wrong.empty()) this->Fail(wrong);
   }
   /// What loss_param says is ignored.

@@ -13,8 +13,8 @@ namespace {
 /// Bottoms: probabilities, whose dims from axis 1 on are the classes; labels, one for each instance.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: -1 / max(p, 1e-20) at the label's class, and 0 at the others; the labels have none. A label
-/// without a class is an error where the layer runs on the host; on a GPU it makes the loss and the
-/// instance's gradient not-a-number.
+/// without a class is an error; on a GPU, where it makes the loss not-a-number, only if the loss has a
+/// weight.
 /// Caffe: refuses more than 4 axes.
 template <class T>
 class MultinomialLogisticLossLayer : public LossLayer<T> {
@@ -29,11 +29,13 @@ class MultinomialLogisticLossLayer : public LossLayer<T> {
     this->RequireLabelCount(bottom[0]->shape(0), *bottom[1]);
   }
 
+  void CheckBottoms(const Blobs& bottom) const override {
+    this->RequireLabels(*bottom[1], {bottom[0]->count(1)});
+  }
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const std::int64_t num = bottom[0]->shape(0);
     const std::int64_t classes = bottom[0]->count(1);
     const Labels labels{classes};
-    this->RequireLabels(place, *bottom[1], labels);
     this->sum_.Compute(
         place, num, {false, static_cast<double>(num)}, *top[0],
         KOKKOS_LAMBDA(std::int64_t n, Tally & tally, const T* prob, const T* label) {

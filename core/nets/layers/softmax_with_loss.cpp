@@ -17,8 +17,8 @@ namespace {
 /// Bottoms: predictions, with an axis of classes; labels, one for each prediction.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: (p - 1) at the label's class, p at the others, 0 where the label is ignored; the labels have
-/// none. A label without a class is an error where the layer runs on the host; on a GPU it makes the loss and
-/// the prediction's gradient not-a-number.
+/// none. A label without a class is an error; on a GPU, where it makes the loss not-a-number, only if the
+/// loss has a weight.
 /// Caffe: refuses a second top, which its documents speak of; so does Ferry.
 template <class T>
 class SoftmaxWithLossLayer : public LossLayer<T> {
@@ -43,9 +43,11 @@ class SoftmaxWithLossLayer : public LossLayer<T> {
     prob_.ReshapeLike(*bottom[0]);
   }
 
+  void CheckBottoms(const Blobs& bottom) const override {
+    this->RequireLabels(*bottom[1], this->LabelsFor(columns_.channels));
+  }
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const Labels labels = this->LabelsFor(columns_.channels);
-    this->RequireLabels(place, *bottom[1], labels);
     SoftmaxForward(place, columns_, *bottom[0], prob_);
     const Columns columns = columns_;
     const T least = static_cast<T>(std::numeric_limits<float>::min());  // in double, too, as in Caffe

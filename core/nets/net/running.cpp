@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "core/nets/net/graph.hpp"
 #include "core/nets/net/naming_layer.hpp"
 #include "core/nets/prefetch.hpp"
+#include "ferry/transfer_guard.hpp"
 
 namespace ferry {
 
@@ -65,6 +67,12 @@ T Net<T>::ForwardFromTo(int start, int end) {
   }
   T loss = 0;
   for (int i = start; i <= end; ++i) RunForward(i, loss);
+  if (std::isnan(loss)) {
+    const TransferGuard meant(TransferPolicy::kAllow);
+    for (int i = start; i <= end; ++i)
+      detail::NamingLayer(graph_->layers[Index(i)]->layer_param(),
+                          [&] { graph_->layers[Index(i)]->CheckBottoms(graph_->bottom_vecs[Index(i)]); });
+  }
   return loss;
 }
 

@@ -36,10 +36,12 @@ int main(int argc, char** argv) try {
   net.CopyTrainedLayersFrom(argv[2]);
   const ferry::IdxArray images = ferry::ReadIdx(argv[3]);
   const ferry::IdxArray labels = ferry::ReadIdx(argv[4]);
-  const std::int64_t count = std::atoll(argv[5]);
+  char* end = nullptr;
+  const std::int64_t count = std::strtoll(argv[5], &end, 10);
   const std::int64_t pixels = net.input_blobs()[0]->count();
   const auto there = static_cast<std::int64_t>(labels.bytes.size());
-  if (count < 1 || count > there || static_cast<std::int64_t>(images.bytes.size()) != there * pixels)
+  if (*end != '\0' || count < 1 || count > there ||
+      static_cast<std::int64_t>(images.bytes.size()) != there * pixels)
     throw ferry::Error("there must be as many images as labels, of the net's size, and 1 or more to look at");
 
   std::int64_t right = 0;

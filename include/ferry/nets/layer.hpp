@@ -40,6 +40,10 @@ class Layer : public LayerBase {
 
   /// Returns the loss: the sum over tops with a loss weight of their data times their diff.
   T Forward(const Blobs& bottom, const Blobs& top);
+  /// Throws NetError for a value in a bottom that the layer cannot use, as a label without a class is; reads
+  /// bottoms on the CPU. Forward calls it: first, where the layer runs on the host; on a GPU, where that
+  /// would be a copy and a wait, only if the loss is not-a-number. Then a net asks all layers of the pass.
+  virtual void CheckBottoms(const Blobs& /*bottom*/) const {}
   /// Gradients of the bottoms for which `propagate_down` is true (and of some layers' others, as in Caffe),
   /// and of the parameters, which add up. Throws NetError after a Reshape or a Forward that could not give
   /// tops their shapes.

@@ -144,6 +144,12 @@ MUTATIONS = [
     (LAYERS + "filter.cpp", "    if (propagate_down[top.size()])\n", "    if (false)\n", "Filter leaves out a gradient that is asked for"),
     (LAYERS + "embed.cpp", "if (n_ == 0 || rows_ == 0)", "if (n_ == 0)", "Embed has no rows"),
     (LAYERS + "batch_reindex.cpp", "!(numbers[n] >= 0 && ", "!(", "BatchReindex takes item -1"),
+    ("core/nets/layer.cpp", "if (std::isnan(loss)) {", "if (false) {", "nobody asks a lone layer why its loss is not-a-number"),
+    ("core/nets/layer.cpp", "properties().kernels_at_once) CheckBottoms(bottom);", "properties().kernels_at_once) {}",
+     "a layer takes any label on the host"),
+    ("core/nets/net/running.cpp", "if (std::isnan(loss)) {", "if (false) {", "nobody asks a net why its loss is not-a-number"),
+    ("core/nets/net/running.cpp", "    const TransferGuard meant(TransferPolicy::kAllow);\n", "",
+     "a guard of copies hides what makes a net's loss not-a-number"),
     (LAYERS + "contrastive_loss.cpp", "std::abs(similar[n]) >= 1", "similar[n] >= 1", "a negative label is none"),
     (SOLVER + "outputs.hpp", "  const TransferGuard meant(TransferPolicy::kAllow);\n", "", "outputs are refused"),
 ]
