@@ -31,7 +31,11 @@ ldd "$bundle"/bin/* | awk '/=> \// { print $3 }' | sort -u |
 
 if [ -d "$data" ]; then cp -rL "$data" "$bundle/data"; fi
 caffe=$(sed -n 's/^FERRY_CAFFE_DATA:[^=]*=//p' "$build/CMakeCache.txt")
-if [ -d "$caffe/layers" ]; then mkdir "$bundle/caffe" && cp -r "$caffe/layers" "$bundle/caffe"; fi
+if [ -d "$caffe/layers" ]; then
+  mkdir "$bundle/caffe" && cp -r "$caffe/layers" "$bundle/caffe"
+else
+  echo "Without $caffe/layers: the test of layers trains a net, and compares nothing with Caffe"
+fi
 cp "$here/gpu_run.sh" "$bundle/run.sh"
 cp "$here/gpu_sanitize.sh" "$here/../docs/examples/test_gpu_training.sh" "$bundle"
 {

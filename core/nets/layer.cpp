@@ -18,6 +18,10 @@ namespace {
 
 thread_local constinit const Place* beginning = nullptr;
 
+bool RunsOnHost(const Place& place) {
+  return place.side() == Side::kCpu || place.device().properties().kernels_at_once;
+}
+
 }  // namespace
 
 Place detail::LayersBeginAt::Now() { return beginning != nullptr ? *beginning : DefaultPlace(); }
@@ -131,17 +135,21 @@ void Layer<T>::Refit(const Blobs& bottom, const Blobs& top) {
 template <class T>
 T Layer<T>::Forward(const Blobs& bottom, const Blobs& top) {
   Refit(bottom, top);
-  if (place_.side() == Side::kCpu || place_.device().properties().kernels_at_once) CheckBottoms(bottom);
+  if (RunsOnHost(place_)) CheckValues(bottom);
   ForwardAt(place_, bottom, top);
   ++random_.iteration;
   T loss = 0;
   for (std::size_t i = 0; i < std::min(loss_.size(), top.size()); ++i)
     if (loss_[i] != T(0)) loss += static_cast<T>(Dot(place_, *top[i], Diff(*top[i])));
-  if (std::isnan(loss)) {
-    const TransferGuard meant(TransferPolicy::kAllow);
-    CheckBottoms(bottom);
-  }
+  if (std::isnan(loss)) CheckValuesAfter(bottom);
   return loss;
+}
+
+template <class T>
+void Layer<T>::CheckValuesAfter(const Blobs& bottom) const {
+  if (RunsOnHost(place_)) return;
+  const TransferGuard meant(TransferPolicy::kAllow);
+  CheckValues(bottom);
 }
 
 template <class T>

@@ -21,7 +21,7 @@ std::uint32_t Mix(std::uint32_t index, std::uint32_t seed) {
 /// The environment's, or the build's.
 std::filesystem::path CaffeData() {
   const char* const moved = std::getenv("FERRY_CAFFE_DATA");
-  return moved != nullptr ? moved : FERRY_CAFFE_DATA;
+  return moved != nullptr && *moved != '\0' ? moved : FERRY_CAFFE_DATA;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <exception>
 #include <new>
 
-#include "ferry/transfer_guard.hpp"
 #include "tests/nets/nets.hpp"
 
 namespace ferry::nets_test {
@@ -254,33 +253,6 @@ TEST_CASE("After a pass forward that failed, there is none backward until one ha
     net.ForwardFrom(2);
     CHECK(ErrorOf([&] { net.Backward(); }) == "");
   }
-}
-
-TEST_CASE("What makes the loss not-a-number on a GPU is named, whatever copies are refused") {
-  const World world("sim stream");
-  const std::string layers =
-      "layer { name: 'table' type: 'Embed' bottom: 'index' top: 'row'"
-      " embed_param { num_output: 3 input_dim: 4 weight_filler { type: 'xavier' } } }"
-      "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'row' bottom: 'label' top: 'loss' }";
-  Net<double> net(NetOf(Input("index", "2") + Input("label", "2") + layers), TRAIN, world.place());
-  const auto error_of = [&](double index, double label) {
-    const auto set = [&](const char* blob, double value) {
-      net.blob_by_name(blob)->mutable_cpu_data()[0] = value;
-      net.blob_by_name(blob)->gpu_data(world.stream());
-    };
-    set("index", index);
-    set("label", label);
-    return ErrorOf([&] {
-      const TransferGuard guard(TransferPolicy::kThrow);
-      const double loss = net.ForwardBackward();
-      CHECK_FALSE(std::isnan(loss));
-    });
-  };
-  net.ForwardBackward();  // all is on the device
-  CHECK(error_of(1, 1) == "");
-  CHECK_THAT(error_of(4, 1), ContainsSubstring("'table'") && ContainsSubstring("position 0 of 'index'"));
-  CHECK_THAT(error_of(1, 3), ContainsSubstring("'loss'") && ContainsSubstring("position 0 of 'label'"));
-  CHECK(error_of(1, 1) == "");
 }
 
 TEST_CASE("A lone layer whose shapes do not fit is not run backward") {

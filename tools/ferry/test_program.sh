@@ -50,6 +50,15 @@ has "5.0 MB of activations, 3.0 MB with share_activations" "$("$ferry" info --mo
 # The data of x, a and b, which flat shares, and w: 4 times 12 * 3 + 9.
 has " 180" "$("$ferry" time --model shared.prototxt --phase TEST --iterations 1 | grep '^all')"
 has " 360" "$("$ferry" time --model shared.prototxt --iterations 1 | grep '^all')" # and their gradients
+cat >filter.prototxt <<'END'
+layer { name: "in" type: "Input" top: "x" top: "i" input_param { shape { dim: 4 dim: 3 } shape { dim: 4 } } }
+layer { name: "on_device" type: "Power" bottom: "i" top: "selector" }
+layer { name: "filter" type: "Filter" bottom: "x" bottom: "selector" top: "y" }
+END
+moved() { "$ferry" time --model filter.prototxt --phase TEST --iterations 3 --device "$1" | awk '{ print $1, $5 ";" }'; }
+has "on_device 0;" "$(moved sim)"
+has "filter 80;" "$(moved sim)" # four floats down, twice four items' numbers up
+has "filter 0;" "$(moved host)"
 
 "$ferry" train --solver solver.prototxt --csv loss.csv 2>/dev/null
 [ "$(wc -l <loss.csv)" = 2 ]

@@ -87,8 +87,8 @@ struct AccuracyTile {
 /// Bottoms: predictions, with an axis of classes; labels, one for each prediction.
 /// Tops: the share, a scalar, 0 if no prediction counts; if there is a second top, the share for each class,
 /// 0 for a class without a label.
-/// Gradient: none. A label without a class is an error where the layer runs on the host. On a GPU it makes
-/// the share not-a-number, and is an error where the net's loss is not-a-number, too.
+/// Gradient: none. A label without a class is an error. On a GPU it makes the share not-a-number; a pass of a
+/// net whose loss is that throws.
 template <class T>
 class AccuracyLayer : public Layer<T> {
  public:
@@ -123,7 +123,7 @@ class AccuracyLayer : public Layer<T> {
     of_class_.Reshape({columns_.channels, 2});
   }
 
-  void CheckBottoms(const Blobs& bottom) const override {
+  void CheckValues(const Blobs& bottom) const override {
     const std::string wrong = WrongLabel(*bottom[1], TakenLabels());
     if (!wrong.empty()) this->Fail(wrong);
   }

@@ -29,9 +29,8 @@ KOKKOS_INLINE_FUNCTION void AddRange(std::int64_t first, std::int64_t last, cons
 /// Weights: W, input_dim x num_output; b, num_output, unless bias_term is false.
 /// Bottoms: indices, 0 up to, not including, input_dim, in any shape; truncated to integers.
 /// Tops: 1, of that shape and one more axis of num_output.
-/// Gradient: the indices have none. An index without a row is an error where the layer runs on the host. On a
-/// GPU it makes its row of the top not-a-number and adds to no gradient, and is an error where the net's loss
-/// is not-a-number, too.
+/// Gradient: the indices have none. An index without a row is an error. On a GPU it makes its row of the top
+/// not-a-number, and adds to no gradient; a pass of a net whose loss is not-a-number throws.
 template <class T>
 class EmbedLayer : public Layer<T> {
  public:
@@ -72,7 +71,7 @@ class EmbedLayer : public Layer<T> {
     top[0]->Reshape(shape);
   }
 
-  void CheckBottoms(const Blobs& bottom) const override {
+  void CheckValues(const Blobs& bottom) const override {
     const std::string wrong = WrongLabel(*bottom[0], {rows_});
     if (!wrong.empty()) this->Fail(wrong);
   }

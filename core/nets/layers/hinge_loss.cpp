@@ -11,8 +11,8 @@ namespace {
 /// Parameters: hinge_loss_param { norm: L1 (L2) }.
 /// Bottoms: predictions, whose dims from axis 1 on are the classes; labels, one for each instance.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
-/// Gradient: 0 where the margin is 0 or less; the labels have none. A label without a class is an error; on a
-/// GPU, where it makes the loss not-a-number, only if the loss has a weight.
+/// Gradient: 0 where the margin is 0 or less; the labels have none. A label without a class is an error. On a
+/// GPU it makes the loss and the instance's gradient not-a-number; a pass whose loss is that throws.
 /// Caffe: keeps the margins in the diff of bottom 0 from Forward to Backward; Ferry computes them anew. Caffe
 /// refuses more than 4 axes, and takes labels with more elements than are used.
 template <class T>
@@ -28,7 +28,7 @@ class HingeLossLayer : public LossLayer<T> {
     this->RequireLabelCount(bottom[0]->shape(0), *bottom[1]);
   }
 
-  void CheckBottoms(const Blobs& bottom) const override {
+  void CheckValues(const Blobs& bottom) const override {
     this->RequireLabels(*bottom[1], {bottom[0]->count(1)});
   }
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {

@@ -21,8 +21,8 @@ namespace {
 /// Tops: the loss, of weight 1 unless the layer says otherwise; if there is a second, what Softmax gives:
 /// then the layer has to give both a loss_weight.
 /// Gradient: p times the sum of H's row of the label, minus the row; the labels and H have none. A label
-/// without a class is an error; on a GPU, where it makes the loss not-a-number, only if the loss has a
-/// weight.
+/// without a class is an error. On a GPU it makes the loss and the prediction's gradient not-a-number; a pass
+/// whose loss is that throws.
 template <class T>
 class InfogainLossLayer : public LossLayer<T> {
  public:
@@ -67,7 +67,7 @@ class InfogainLossLayer : public LossLayer<T> {
     top[1]->ShareData(prob_);
   }
 
-  void CheckBottoms(const Blobs& bottom) const override {
+  void CheckValues(const Blobs& bottom) const override {
     this->RequireLabels(*bottom[1], this->LabelsFor(columns_.channels));
   }
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {

@@ -36,8 +36,7 @@ struct Labels {
   }
 };
 
-/// The first label that is wrong, in words; empty if none is. In a kernel a layer makes of a wrong label
-/// not-a-number, so that Layer::Forward looks here.
+/// The first label that is wrong, in words; empty if none is. Kernels make not-a-number of a wrong label.
 template <class T>
 std::string WrongLabel(const Blob<T>& blob, const Labels& labels) {
   std::int64_t at = 0;

@@ -13,8 +13,8 @@ namespace {
 /// Bottoms: probabilities, whose dims from axis 1 on are the classes; labels, one for each instance.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: -1 / max(p, 1e-20) at the label's class, and 0 at the others; the labels have none. A label
-/// without a class is an error; on a GPU, where it makes the loss not-a-number, only if the loss has a
-/// weight.
+/// without a class is an error. On a GPU it makes the loss and the instance's gradient not-a-number; a pass
+/// whose loss is that throws.
 /// Caffe: refuses more than 4 axes.
 template <class T>
 class MultinomialLogisticLossLayer : public LossLayer<T> {
@@ -29,7 +29,7 @@ class MultinomialLogisticLossLayer : public LossLayer<T> {
     this->RequireLabelCount(bottom[0]->shape(0), *bottom[1]);
   }
 
-  void CheckBottoms(const Blobs& bottom) const override {
+  void CheckValues(const Blobs& bottom) const override {
     this->RequireLabels(*bottom[1], {bottom[0]->count(1)});
   }
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {

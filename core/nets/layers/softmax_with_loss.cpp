@@ -17,8 +17,8 @@ namespace {
 /// Bottoms: predictions, with an axis of classes; labels, one for each prediction.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: (p - 1) at the label's class, p at the others, 0 where the label is ignored; the labels have
-/// none. A label without a class is an error; on a GPU, where it makes the loss not-a-number, only if the
-/// loss has a weight.
+/// none. A label without a class is an error. On a GPU it makes the loss and the prediction's gradient
+/// not-a-number; a pass whose loss is that throws.
 /// Caffe: refuses a second top, which its documents speak of; so does Ferry.
 template <class T>
 class SoftmaxWithLossLayer : public LossLayer<T> {
@@ -43,7 +43,7 @@ class SoftmaxWithLossLayer : public LossLayer<T> {
     prob_.ReshapeLike(*bottom[0]);
   }
 
-  void CheckBottoms(const Blobs& bottom) const override {
+  void CheckValues(const Blobs& bottom) const override {
     this->RequireLabels(*bottom[1], this->LabelsFor(columns_.channels));
   }
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {

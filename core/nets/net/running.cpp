@@ -8,7 +8,6 @@
 #include "core/nets/net/graph.hpp"
 #include "core/nets/net/naming_layer.hpp"
 #include "core/nets/prefetch.hpp"
-#include "ferry/transfer_guard.hpp"
 
 namespace ferry {
 
@@ -67,12 +66,9 @@ T Net<T>::ForwardFromTo(int start, int end) {
   }
   T loss = 0;
   for (int i = start; i <= end; ++i) RunForward(i, loss);
-  if (std::isnan(loss)) {
-    const TransferGuard meant(TransferPolicy::kAllow);
+  if (std::isnan(loss) && graph_->activations == Activations::kKept)
     for (int i = start; i <= end; ++i)
-      detail::NamingLayer(graph_->layers[Index(i)]->layer_param(),
-                          [&] { graph_->layers[Index(i)]->CheckBottoms(graph_->bottom_vecs[Index(i)]); });
-  }
+      Attempt(*graph_, i, [&] { graph_->layers[Index(i)]->CheckValuesAfter(graph_->bottom_vecs[Index(i)]); });
   return loss;
 }
 

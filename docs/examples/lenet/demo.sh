@@ -22,9 +22,11 @@ sed 's/^snapshot_prefix: .*/snapshot_prefix: "sim"/' solver.prototxt >sim.protot
 "$ferry" train --solver sim.prototxt --device sim >sim.log 2>&1 &
 sim=$!
 trap 'kill $sim 2>/dev/null || true' EXIT
+trap 'exit 1' HUP INT TERM
 "$ferry" train --solver solver.prototxt --device host --csv loss.csv --plot loss.svg
 echo 'The same on the simulated GPU ...'
 wait $sim || { cat sim.log >&2 && exit 1; }
+trap - EXIT
 "$compare" lenet_iter_3000.caffemodel sim_iter_3000.caffemodel 1e-4
 "$ferry" test --model train_test.prototxt --weights lenet_iter_3000.caffemodel --iterations 100 --device host | tee test.txt
 awk '/^accuracy/ { exit !($3 >= 0.90) }' test.txt

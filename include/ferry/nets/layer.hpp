@@ -38,12 +38,16 @@ class Layer : public LayerBase {
   /// as in Caffe.
   void Refit(const Blobs& bottom, const Blobs& top);
 
-  /// Returns the loss: the sum over tops with a loss weight of their data times their diff.
+  /// Returns the loss: the sum over tops with a loss weight of their data times their diff. Throws what
+  /// CheckValues throws.
   T Forward(const Blobs& bottom, const Blobs& top);
-  /// Throws NetError for a value in a bottom that the layer cannot use, as a label without a class is; reads
-  /// bottoms on the CPU. Forward calls it: first, where the layer runs on the host; on a GPU, where that
-  /// would be a copy and a wait, only if the loss is not-a-number. Then a net asks all layers of the pass.
-  virtual void CheckBottoms(const Blobs& /*bottom*/) const {}
+  /// Throws NetError for a value in a bottom that the layer cannot use, such as a label without a class;
+  /// reads bottoms on the CPU. Each pass forward begins with it where the layer runs on the host. Elsewhere
+  /// that would be a copy and a wait, so there it is called after a pass, only if the layer's loss, or that
+  /// of its net, is not-a-number. For layers that are never in place: bottoms must still be what they were.
+  virtual void CheckValues(const Blobs& /*bottom*/) const {}
+  /// The call after a pass: CheckValues, unless the layer runs on the host.
+  void CheckValuesAfter(const Blobs& bottom) const;
   /// Gradients of the bottoms for which `propagate_down` is true (and of some layers' others, as in Caffe),
   /// and of the parameters, which add up. Throws NetError after a Reshape or a Forward that could not give
   /// tops their shapes.

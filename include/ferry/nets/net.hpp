@@ -69,7 +69,9 @@ class Net {
   /// @name Passes
   /// All layers, or those from `start` to `end`, both included; backward `start` is the later one. What has
   /// run before an error stays. Each pass forward first gives tops and buffers the shapes that the inputs
-  /// ask for. The loss is the sum over all blobs with a loss weight.
+  /// ask for. The loss is the sum over all blobs with a loss weight. If it is not-a-number, layers on a GPU
+  /// are asked whether a bottom has a value that they cannot use, such as a label without a class, and then
+  /// the pass throws; except where activations are shared, as bottoms may be gone.
   ///@{
 
   /// Returns the outputs, and where it is asked for, the loss.

@@ -14,7 +14,7 @@ namespace {
 using onednn::Kind;
 using onednn::Layout;
 
-/// How many floats there are in the library's vectors.
+/// How many floats there are in the library's vectors: with AVX-512, and without.
 std::int64_t VectorLength() { return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8; }
 
 class OneDnnConvolution final : public ConvolutionMaps<float> {
@@ -35,8 +35,8 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
   }
   void AddToWeights(const At& at, const Part& images, const Part& maps, const Part& weights,
                     const Part* bias) override {
-    // The sum over pixels of one long product: BLAS is faster by a tenth to a third. And for images of one
-    // channel, by five times, where vectors have 8 floats.
+    // The sum over pixels of one long product: BLAS is faster by a tenth to a third, and for images of one
+    // channel by five times, where vectors have 8 floats.
     if (!OnHost(at) || sizes_.window.IsIdentity() || (sizes_.in_channels == 1 && VectorLength() == 8))
       return otherwise_->AddToWeights(at, images, maps, weights, bias);
     Run(at, Kind::kToWeights, {images, Access::kRead}, {weights, Access::kReadWrite}, bias,
