@@ -272,5 +272,19 @@ TEST_CASE("Accuracy counts over many predictions, and for each class") {
   }
 }
 
+TEST_CASE("An activation and its gradient are not-a-number where x is") {
+  for (const char* const type : {"BNLL", "ELU", "Sigmoid", "Swish", "TanH"})
+    for (const std::string& where : Places()) {
+      INFO(type << " at " << where);
+      const World world(where);
+      Run run(world, LayerText(type), {{{1}, {std::nan("")}}});
+      run.Forward();
+      SetDiff(*run.top[0], {1});
+      run.Backward();
+      CHECK(std::isnan(DataOf(*run.top[0])[0]));
+      CHECK(std::isnan(DiffOf(*run.bottom[0])[0]));
+    }
+}
+
 }  // namespace
 }  // namespace ferry::nets_test

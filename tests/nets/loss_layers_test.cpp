@@ -56,8 +56,14 @@ TEST_CASE("A loss that is not-a-number for other reasons is returned") {
     const World world(where);
     Given x = Reals({3, 2}, 5);
     x.values[2] = std::nan("");
-    Run run(world, LayerText("SoftmaxWithLoss"), {x, {{3}, {0, 1, 1}}});
-    CHECK(std::isnan(run.Forward()));
+    const Given labels{{3}, {0, 0, 1}};
+    CHECK(std::isnan(Run(world, LayerText("SoftmaxWithLoss"), {x, labels}).Forward()));
+    for (const char* const version : {"false", "true"}) {
+      INFO("legacy_version: " << version);
+      const std::string text = std::string("contrastive_loss_param { legacy_version: ") + version + " }";
+      CHECK(std::isnan(
+          Run(world, LayerText("ContrastiveLoss", text), {x, Reals({3, 2}, 6), labels}).Forward()));
+    }
   }
 }
 

@@ -36,7 +36,7 @@ class BNLLLayer : public NeuronLayer<T> {
     ParallelFor(
         place, top[0]->count(), Read(*bottom[0]), Read(Diff(*top[0])), Overwrite(Diff(*bottom[0])),
         KOKKOS_LAMBDA(std::int64_t i, const T* x, const T* dy, T* dx) {
-          const T power = std::exp(x[i] < T(50) ? x[i] : T(50));
+          const T power = std::exp(x[i] > T(50) ? T(50) : x[i]);
           dx[i] = dy[i] * power / (power + T(1));
         });
   }

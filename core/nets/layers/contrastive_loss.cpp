@@ -59,8 +59,9 @@ class ContrastiveLossLayer : public LossLayer<T> {
           }
           const T d = std::sqrt(square);
           const T lack = margin - (legacy ? square : d);
-          if (lack > 0) tally.sum += static_cast<double>(legacy ? lack : lack * lack) / 2;
-          weight[n] = !(lack > 0) ? T(0) : legacy ? T(-1) : -lack / (d + T(1e-4));
+          const bool enough = lack <= 0;  // not of a distance that is not-a-number
+          if (!enough) tally.sum += static_cast<double>(legacy ? lack : lack * lack) / 2;
+          weight[n] = enough ? T(0) : legacy ? T(-1) : -lack / (d + T(1e-4));
         },
         Read(*bottom[0]), Read(*bottom[1]), Read(*bottom[2]), Overwrite(weight_));
   }

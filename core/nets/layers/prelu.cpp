@@ -16,6 +16,7 @@ namespace {
 /// Bottoms: 1, of 2 axes or more; axis 1 is the channel.
 /// Tops: 1, of that shape; may be the bottom, of which the layer then keeps a copy.
 /// Gradient: where x is 0, slope times the top's.
+/// Caffe: refuses more than 4 axes.
 template <class T>
 class PReLULayer : public NeuronLayer<T> {
  public:

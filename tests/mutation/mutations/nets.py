@@ -150,6 +150,8 @@ MUTATIONS = [
     ("core/nets/net/running.cpp", "if (std::isnan(loss) && ", "if (false && ", "nobody asks a net why its loss is not-a-number"),
     ("core/nets/net/running.cpp", "std::isnan(loss) && graph_->activations == Activations::kKept", "std::isnan(loss)",
      "bottoms that are gone are asked about"),
+    (LAYERS + "contrastive_loss.cpp", "const bool enough = lack <= 0;", "const bool enough = !(lack > 0);", "a distance that is not-a-number is enough"),
+    (LAYERS + "bnll.cpp", "x[i] > T(50) ? T(50) : x[i]", "x[i] < T(50) ? x[i] : T(50)", "the gradient at not-a-number is a number"),
     (LAYERS + "contrastive_loss.cpp", "std::abs(similar[n]) >= 1", "similar[n] >= 1", "a negative label is none"),
     (SOLVER + "outputs.hpp", "  const TransferGuard meant(TransferPolicy::kAllow);\n", "", "outputs are refused"),
 ]

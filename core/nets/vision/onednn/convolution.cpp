@@ -102,7 +102,7 @@ bool OneDnnIsFaster(const ConvolutionSizes& sizes) {
   // With one element each row of a column matrix is a channel, or some of its elements. BLAS is slower where
   // that is long.
   if (sizes.window.KernelCount() == 1) return sizes.window.IsIdentity() && sizes.window.StepCount() >= 64;
-  // The longer the vectors are, the more BLAS has to make up for.
+  // Without AVX-512 the library wins less, so that BLAS is faster with less to fill up: decision 0050.
   return sizes.groups > 1 || Padding(sizes) <= (VectorLength() == 16 ? 1.5 : 1.1);
 }
 
