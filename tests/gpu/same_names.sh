@@ -11,9 +11,11 @@ names() {
     tr -s ' \n' ' ' | sed 's/[;{}]/&\n/g' | sed 's/^ *//'
 }
 
-names "$backends/cuda/cuda_runtime.hpp" >cuda_names.txt
-names "$backends/hip/hip_runtime.hpp" >hip_names.txt
-[ "$(wc -l <cuda_names.txt)" -gt 80 ] # else it has read something else
-{ diff cuda_names.txt hip_names.txt || true; } | grep '^[<>]' | diff "$here/differences.txt" - && exit 0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+names "$backends/cuda/cuda_runtime.hpp" >"$work/cuda"
+names "$backends/hip/hip_runtime.hpp" >"$work/hip"
+[ "$(wc -l <"$work/cuda")" -gt 80 ] # else it has read something else
+{ diff "$work/cuda" "$work/hip" || true; } | grep '^[<>]' | diff "$here/differences.txt" - && exit 0
 echo 'CudaRuntime (<) and HipRuntime (>) differ otherwise than differences.txt says' >&2
 exit 1

@@ -40,7 +40,7 @@ TEST_CASE("What makes the loss not-a-number on a GPU is named, whatever copies a
 }
 
 // Where bottoms share storage, those of the first layers are gone at the end of a pass.
-TEST_CASE("A loss that weights make not-a-number is returned") {
+TEST_CASE("A loss that is not-a-number with right labels is returned") {
   const std::string text =
       "layer { name: 'slice' type: 'Slice' bottom: 'both' top: 'label' top: 'other' slice_param { axis: 0 } }"
       "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'x' bottom: 'label' top: 'loss' }" +

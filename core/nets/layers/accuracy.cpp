@@ -88,7 +88,7 @@ struct AccuracyTile {
 /// Tops: the share, a scalar, 0 if no prediction counts; if there is a second top, the share for each class,
 /// 0 for a class without a label.
 /// Gradient: none. A label without a class is an error. On a GPU it makes the share not-a-number; a pass of a
-/// net whose loss is that throws.
+/// net with such a loss throws.
 template <class T>
 class AccuracyLayer : public Layer<T> {
  public:

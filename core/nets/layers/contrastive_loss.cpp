@@ -59,7 +59,7 @@ class ContrastiveLossLayer : public LossLayer<T> {
           }
           const T d = std::sqrt(square);
           const T lack = margin - (legacy ? square : d);
-          const bool enough = lack <= 0;  // not of a distance that is not-a-number
+          const bool enough = lack <= 0;  // false where the distance is not-a-number
           if (!enough) tally.sum += static_cast<double>(legacy ? lack : lack * lack) / 2;
           weight[n] = enough ? T(0) : legacy ? T(-1) : -lack / (d + T(1e-4));
         },

@@ -12,7 +12,7 @@ namespace {
 /// Bottoms: predictions, whose dims from axis 1 on are the classes; labels, one for each instance.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: 0 where the margin is 0 or less; the labels have none. A label without a class is an error. On a
-/// GPU it makes the loss and the instance's gradient not-a-number; a pass whose loss is that throws.
+/// GPU it makes the loss and the instance's gradient not-a-number; a pass with such a loss throws.
 /// Caffe: keeps the margins in the diff of bottom 0 from Forward to Backward; Ferry computes them anew. Caffe
 /// refuses more than 4 axes, and takes labels with more elements than are used.
 template <class T>
