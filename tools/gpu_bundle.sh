@@ -21,7 +21,7 @@ for program in tools/ferry-info tests/unit/kernels_kokkos_process docs/examples/
   put "$build/$program"
 done
 for folder in "$build/tests/$backend" "$build/bench/$backend"; do
-  [ ! -d "$folder" ] || find "$folder" -maxdepth 1 -type f -perm -u+x | while read -r program; do put "$program"; done
+  [ ! -d "$folder" ] || find "$folder" -maxdepth 1 -type f ! -name '*.so' -perm -u+x | while read -r program; do put "$program"; done
 done
 
 # The CUDA toolkit and the C library are the machine's.
