@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a trace says by the clocks of devices. Tolerances are for the moment at which the two clocks are read.
+// What a trace says by the clocks of devices. The tolerance is for the moment between the readings of two
+// clocks, in which a busy machine may run something else.
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -17,7 +18,7 @@
 namespace ferry::testing {
 namespace {
 
-constexpr double kTolerance = 1000, kPause = 20'000;  // in microseconds
+constexpr double kTolerance = 10'000, kPause = 50'000;  // in microseconds
 
 void Pause() { std::this_thread::sleep_for(std::chrono::microseconds(static_cast<int>(kPause))); }
 
@@ -267,11 +268,11 @@ TEST_CASE("Of a stream whose work is over now and then, all calls have times") {
   LateTrace f;
   Array<float> x(10, *f.device);
   const Stream main = Stream::Main(*f.device);
-  for (int i = 0; i < 2200; ++i) {
+  for (int i = 0; i < 1300; ++i) {
     Set(Place(*f.device), 1.0F, x);
     if (i % 100 == 0) f.device->Synchronize(main.handle());  // the trace is told of no wait
   }
-  CHECK(Only(f.Events(), "X", "device kernel").size() == 2200);
+  CHECK(Only(f.Events(), "X", "device kernel").size() == 1300);
 }
 
 TEST_CASE("Of streams that share a track, each has its times") {
