@@ -13,10 +13,11 @@ using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("What makes the loss not-a-number on a GPU is named, whatever copies are refused") {
   const World world("sim stream");
-  const std::string layers =
-      "layer { name: 'table' type: 'Embed' bottom: 'index' top: 'row'"
+  const std::string layers =  // on the device alone are 'of_row' and 'class'
+      LayerText("Power", "p", "index", "of_row") + LayerText("Power", "q", "label", "class") +
+      "layer { name: 'table' type: 'Embed' bottom: 'of_row' top: 'row'"
       " embed_param { num_output: 3 input_dim: 4 weight_filler { type: 'xavier' } } }"
-      "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'row' bottom: 'label' top: 'loss' }";
+      "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'row' bottom: 'class' top: 'loss' }";
   Net<double> net(NetOf(Input("index", "2") + Input("label", "2") + layers), TRAIN, world.place());
   const auto error_of = [&](double index, double label) {
     const auto set = [&](const char* blob, double value) {
@@ -33,9 +34,9 @@ TEST_CASE("What makes the loss not-a-number on a GPU is named, whatever copies a
   };
   net.ForwardBackward();  // all is on the device
   CHECK(error_of(1, 1) == "");
-  CHECK_THAT(error_of(4, 1), ContainsSubstring("'table'") && ContainsSubstring("position 0 of 'index'"));
+  CHECK_THAT(error_of(4, 1), ContainsSubstring("'table'") && ContainsSubstring("position 0 of 'of_row'"));
   CHECK_THAT(ErrorOf([&] { net.Backward(); }), ContainsSubstring("failed in layer 'table'"));
-  CHECK_THAT(error_of(1, 3), ContainsSubstring("'loss'") && ContainsSubstring("position 0 of 'label'"));
+  CHECK_THAT(error_of(1, 3), ContainsSubstring("'loss'") && ContainsSubstring("position 0 of 'class'"));
   CHECK(error_of(1, 1) == "");
 }
 
