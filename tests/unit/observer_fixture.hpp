@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "ferry/ferry.hpp"
@@ -32,6 +35,31 @@ struct ObserverFixture {
   ObserverFixture() { sim::Reset({.seed = 1}); }
   std::unique_ptr<Device> device = MakeDevice("sim:0");
   std::shared_ptr<Notes> notes = std::make_shared<Notes>();
+};
+
+/// A device with memory for `blocks` blocks, of which `other` has one, until somebody finds no room for one
+/// more: then `meanwhile` is called, and that block is given back.
+struct FullFixture {
+  static constexpr std::size_t kBytes = 4096;
+  explicit FullFixture(std::size_t blocks = 1) {
+    sim::Reset({.seed = 1, .memory = blocks * kBytes});
+    device = MakeDevice("sim:0");
+    other.emplace(kBytes, *device);
+    other->overwrite_gpu_data();
+    before = SetOutOfMemoryHandler([this](Device&, std::size_t) {
+      meanwhile();
+      other->Release(Side::kGpu);
+      return true;
+    });
+  }
+  ~FullFixture() { SetOutOfMemoryHandler(std::move(before)); }
+  FullFixture(const FullFixture&) = delete;
+  FullFixture& operator=(const FullFixture&) = delete;
+
+  std::unique_ptr<Device> device;
+  std::optional<SyncedMemory> other;
+  std::function<void()> meanwhile = [] {};
+  OutOfMemoryHandler before;
 };
 
 }  // namespace ferry::testing

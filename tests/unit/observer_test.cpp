@@ -207,49 +207,31 @@ TEST_CASE("An observer that refuses a copy fails the access, and nothing has cha
 }
 
 TEST_CASE("Observers are asked once of a copy, though it waits for memory") {
-  sim::Reset({.seed = 1, .memory = 4096});
-  const std::unique_ptr<Device> device = MakeDevice("sim:0");
-  SyncedMemory other(4096, *device), memory(4096, *device);
-  other.overwrite_gpu_data();
+  FullFixture f;
+  SyncedMemory memory(FullFixture::kBytes, *f.device);
   memory.mutable_cpu_data();
-  OutOfMemoryHandler before = SetOutOfMemoryHandler([&](Device&, std::size_t) {
-    other.Release(Side::kGpu);
-    return true;
-  });
   const auto notes = std::make_shared<Notes>();
-  {
-    const Watch watch(notes);
-    memory.gpu_data();
-  }
-  SetOutOfMemoryHandler(std::move(before));
-  REQUIRE(notes->copies.size() == 2);  // with that of the Release
+  const Watch watch(notes);
+  memory.gpu_data();
+  CHECK(notes->copies.size() == 2);  // with that of the Release
   CHECK(notes->before.size() == 2);
 }
 
 TEST_CASE("Observers are asked of each copy of a call that needs the same bytes twice") {
-  constexpr std::size_t kBytes = 4096;
-  sim::Reset({.seed = 1, .memory = 2 * kBytes});
-  const std::unique_ptr<Device> device = MakeDevice("sim:0");
-  SyncedMemory other(kBytes, *device);
-  other.cpu_data();
-  other.gpu_data();
-  Array<float> x(kBytes / sizeof(float), *device), y(kBytes / sizeof(float), *device);
-  x.memory()->mutable_cpu_data();
-  y.memory()->mutable_cpu_data();
-  OutOfMemoryHandler before = SetOutOfMemoryHandler([&](Device&, std::size_t) {
-    x.memory()->mutable_cpu_data();  // one of them was copied already
+  FullFixture f(2);
+  Array<float> x(FullFixture::kBytes / sizeof(float), *f.device);
+  Array<float> y(FullFixture::kBytes / sizeof(float), *f.device);
+  const auto write = [&] {
+    x.memory()->mutable_cpu_data();
     y.memory()->mutable_cpu_data();
-    other.Release(Side::kGpu);
-    return true;
-  });
+  };
+  write();
+  f.meanwhile = write;  // one of them was copied already
   const auto notes = std::make_shared<Notes>();
-  {
-    const Watch watch(notes);
-    Axpy(Place(*device), 2.0F, x, y);
-  }
-  SetOutOfMemoryHandler(std::move(before));
-  CHECK(notes->copies.size() == 3);
-  CHECK(notes->before.size() == 3);
+  const Watch watch(notes);
+  Axpy(Place(*f.device), 2.0F, x, y);
+  CHECK(notes->copies.size() == 4);  // with that of the Release
+  CHECK(notes->before.size() == 4);
 }
 
 TEST_CASE("A write that nobody watched hides earlier ones to its own bytes alone, and a read hides none") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Whose turn it is to be told, and how that ends.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <list>
@@ -103,27 +104,33 @@ TEST_CASE("A watch needs an observer") {
 }
 
 TEST_CASE("An observer that comes while a copy waits for memory is asked of it, and the others not again") {
-  sim::Reset({.seed = 1, .memory = 4096});
-  const std::unique_ptr<Device> device = MakeDevice("sim:0");
-  SyncedMemory other(4096, *device), memory(4096, *device);
-  other.cpu_data();
-  other.gpu_data();
+  FullFixture f;
+  SyncedMemory memory(FullFixture::kBytes, *f.device);
   memory.mutable_cpu_data();
   const auto first = std::make_shared<Notes>(), late = std::make_shared<Notes>();
+  std::optional<Watch> late_watch;
+  f.meanwhile = [&] { late_watch.emplace(late); };
+  const Watch watch(first);
+  memory.gpu_data();
+  const auto asked_of = [&](const Notes& notes) {
+    return std::count_if(notes.before.begin(), notes.before.end(),
+                         [&](const CopyRecord& copy) { return copy.memory == &memory; });
+  };
+  CHECK(asked_of(*first) == 1);
+  CHECK(asked_of(*late) == 1);
+}
+
+TEST_CASE("An observer that comes while a copy waits may refuse it") {
+  FullFixture f;
+  SyncedMemory memory(FullFixture::kBytes, *f.device);
+  memory.mutable_cpu_data();
+  f.other->cpu_data();  // so that its block is given back without a copy
+  const auto late = std::make_shared<Notes>();
   late->refuses = true;
   std::optional<Watch> late_watch;
-  OutOfMemoryHandler before = SetOutOfMemoryHandler([&](Device&, std::size_t) {
-    late_watch.emplace(late);
-    other.Release(Side::kGpu);
-    return true;
-  });
-  {
-    const Watch watch(first);
-    CHECK_THROWS_AS(memory.gpu_data(), std::runtime_error);
-  }
-  SetOutOfMemoryHandler(std::move(before));
-  CHECK(first->before.size() == 1);
-  CHECK(late->before.size() == 1);
+  f.meanwhile = [&] { late_watch.emplace(late); };
+  const Watch watch(std::make_shared<Notes>());
+  CHECK_THROWS_AS(memory.gpu_data(), std::runtime_error);
   CHECK(memory.head() == Head::HEAD_AT_CPU);
 }
 
