@@ -39,7 +39,7 @@ void Trace::Events::End() noexcept try {
   { const std::lock_guard rest(mutex_); }
   try {
     CloseAll();
-  } catch (const std::exception&) {  // it ends after the last whole event
+  } catch (const std::exception&) {  // it ends after what was kept
     file_.Drop();
   }
   file_.End();

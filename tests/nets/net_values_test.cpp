@@ -57,6 +57,8 @@ TEST_CASE("A loss that is not-a-number with right labels is returned") {
       double loss = 0;
       net.Forward(&loss);
       CHECK(std::isnan(loss));
+      net.blob_by_name("both")->mutable_cpu_data()[0] = 3;
+      CHECK_THAT(ErrorOf([&] { net.Forward(&loss); }), ContainsSubstring("'loss'"));
     }
 }
 

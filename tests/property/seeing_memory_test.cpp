@@ -2,6 +2,7 @@
 // A trace of a program whose host memory runs out, at each allocation in turn.
 #include <catch2/catch_test_macros.hpp>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,7 +25,8 @@ TEST_CASE("Wherever host memory runs out, a trace is read as far as it goes") {
     const Stream stream(*device);
     {
       std::optional<Trace> trace(file);
-      SyncedMemory memory(64, *device, "x");
+      SyncedMemory memory(64, *device, "x"), early(64, *device, "early");
+      early.mutable_cpu_data();
       call([&] {
         memory.mutable_cpu_data();
         memory.gpu_data(stream);
@@ -35,6 +37,8 @@ TEST_CASE("Wherever host memory runs out, a trace is read as far as it goes") {
     }
     std::ifstream in(file);
     CHECK_NOTHROW(report::ReadTrace(in));
+    std::ifstream text(file);  // what was whole before is kept
+    CHECK(std::string(std::istreambuf_iterator<char>(text), {}).find("early") != std::string::npos);
   });
   SetLogLevel(before);
 }

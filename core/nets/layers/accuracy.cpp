@@ -87,8 +87,8 @@ struct AccuracyTile {
 /// Bottoms: predictions, with an axis of classes; labels, one for each prediction.
 /// Tops: the share, a scalar, 0 if no prediction counts; if there is a second top, the share for each class,
 /// 0 for a class without a label.
-/// Gradient: none. A label without a class is an error. On a GPU it makes the share not-a-number; a pass of a
-/// net with such a loss throws.
+/// Gradient: none. A label without a class is an error. On a GPU it makes the share not-a-number; if
+/// the net's loss is not-a-number, too, the pass throws, unless activations are shared.
 template <class T>
 class AccuracyLayer : public Layer<T> {
  public:

@@ -30,7 +30,8 @@ KOKKOS_INLINE_FUNCTION void AddRange(std::int64_t first, std::int64_t last, cons
 /// Bottoms: indices, 0 up to, not including, input_dim, in any shape; truncated to integers.
 /// Tops: 1, of that shape and one more axis of num_output.
 /// Gradient: the indices have none. An index without a row is an error. On a GPU it makes its row of the top
-/// not-a-number, and adds to no gradient; a pass of a net whose loss is not-a-number throws.
+/// not-a-number, and adds to no gradient; if the net's loss then is not-a-number, the pass throws, unless
+/// activations are shared.
 template <class T>
 class EmbedLayer : public Layer<T> {
  public:

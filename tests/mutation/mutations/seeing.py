@@ -30,6 +30,8 @@ MUTATIONS = [
     (RECORDS, "->Note(arrival.bytes, std::nullopt)", "->Note({}, std::nullopt)", "who wrote a part unwatched wrote all"),
     (RECORDS, "if (arrival.access != Access::kRead) arrival.memory->writers_->Note", "arrival.memory->writers_->Note",
      "who read unwatched has written"),
+    (TRACE, "events.ended_ ? lock_.unlock() : events.file_.Keep();", "if (events.ended_) lock_.unlock();",
+     "an event that there was no room for takes whole ones with it"),
     (TIMES, "% kLook == 0", "% kLook == kLook", "a stream keeps the times of its last works alone"),
     ("core/memory/guard_words.cpp", "label.size() > kMost", "label.size() >= kMost", "a label that is told whole ends in dots"),
     ("core/memory/writers.hpp", "    writes_.Isolate(bytes);\n", "", "a write of a part is one of the whole"),
