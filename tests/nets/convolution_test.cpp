@@ -11,6 +11,7 @@
 #include "core/nets/vision/onednn/convolution.hpp"
 #endif
 #include "ferry/nets/layer_registry.hpp"
+#include "ferry/observer.hpp"
 #include "tests/nets/convolution_check.hpp"
 #include "tests/sanitized.hpp"
 
@@ -73,6 +74,41 @@ TEMPLATE_TEST_CASE("Column matrices of many rows are multiplied slice by slice",
   window.axes = image[1] == 1 ? 1 : 3;
   window.kernel[2] = window.stride[2] = window.dilation[2] = window.image[2] = window.steps[2] = 1;
   CheckMaps(*detail::MakeGemmConvolution<TestType>(other, world.device()), sizes, world.place());
+}
+
+TEST_CASE("A map by column matrices is one call, however many images and slices there are", "[convolution]") {
+  struct Calls : Observer {
+    using Observer::On;
+    void On(const CallRecord& call) override { operands.push_back(call.operands.size()); }
+    std::vector<std::size_t> operands;
+  };
+  ConvolutionSizes sizes;
+  sizes.images = 3, sizes.in_channels = 2 * 12, sizes.out_channels = 2 * 5, sizes.groups = 2;
+  sizes.window.axes = 2;
+  for (int axis = 0; axis < 2; ++axis)
+    sizes.window.kernel[axis] = 3, sizes.window.stride[axis] = sizes.window.dilation[axis] = 1;
+  const std::int64_t image[] = {6, 7};
+  REQUIRE(sizes.window.SetImage(image).empty());
+  const World world(ferry::testing::Everywhere());
+  const auto maps = detail::MakeGemmConvolution<float>(sizes, world.device());
+  const Blob<float> x = BlobOf<float>(3 * sizes.ImageCount(), 1, world.device());
+  const Blob<float> w = BlobOf<float>(sizes.out_channels * sizes.KernelCount(), 2, world.device());
+  const Blob<float> b = BlobOf<float>(sizes.out_channels, 3, world.device());
+  Blob<float> y({3 * sizes.MapCount()}, world.device());
+  const auto data = [](const Blob<float>& blob) { return blob.part(BlobPart::kData); };
+  const auto diff = [](const Blob<float>& blob) { return blob.part(BlobPart::kDiff); };
+  const detail::Part bias = data(b), bias_diff = diff(b);
+
+  const auto calls = std::make_shared<Calls>();
+  const Watch watch(calls);
+  maps->ToMaps(world.place(), data(x), data(w), &bias, data(y));
+  CHECK(calls->operands == std::vector<std::size_t>{4, 2});  // the scratch is one; the bias is another call
+  calls->operands.clear();
+  maps->ToImages(world.place(), data(y), data(w), diff(x));
+  CHECK(calls->operands == std::vector<std::size_t>{4});
+  calls->operands.clear();
+  maps->AddToWeights(world.place(), data(x), data(y), diff(w), &bias_diff);
+  CHECK(calls->operands == std::vector<std::size_t>{4, 2, 2});
 }
 
 template <class T>

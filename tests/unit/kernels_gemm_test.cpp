@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "core/kernels/plain_gemm.hpp"
-#include "ferry/detail/strided_gemm.hpp"
+#include "ferry/detail/kokkos/series.hpp"
 #include "ferry/error.hpp"
 #include "tests/unit/kernels_world.hpp"
 
@@ -116,10 +116,14 @@ TEST_CASE("Gemm leaves alone what is between the rows of its matrices", "[kernel
         return detail::MakePart(of.Slice(1, (rows - 1) * kRow + columns));
       };
       const bool plain_a = ta == Transpose::kNo, plain_b = tb == Transpose::kNo;
-      detail::Gemm(world.place(), {ta, tb, kM, kN, kK}, {kRow, kRow, kRow}, 1.0F,
-                   Operand<const float>(part(a, plain_a ? kM : kK, plain_a ? kK : kM), Access::kRead),
-                   Operand<const float>(part(b, plain_b ? kK : kN, plain_b ? kN : kK), Access::kRead), 1.0F,
-                   part(c, kM, kN));
+      const auto multiply = [sizes = detail::IntGemmSizesOf({ta, tb, kM, kN, kK}, {kRow, kRow, kRow})](
+                                const detail::Series& series, const float* x, const float* y, float* z) {
+        series.Gemm(sizes, 1.0F, x, y, 1.0F, z);
+      };
+      detail::RunSeries(world.place(), multiply,
+                        Operand<const float>(part(a, plain_a ? kM : kK, plain_a ? kK : kM), Access::kRead),
+                        Operand<const float>(part(b, plain_b ? kK : kN, plain_b ? kN : kK), Access::kRead),
+                        Operand<float>(part(c, kM, kN), Access::kReadWrite));
       std::vector<float> expected = all;
       const auto at = [](std::int64_t row, std::int64_t column) {
         return static_cast<std::size_t>(1 + row * kRow + column);
@@ -131,6 +135,24 @@ TEST_CASE("Gemm leaves alone what is between the rows of its matrices", "[kernel
       const std::vector<float> actual = ValuesOf(c);
       for (std::size_t i = 0; i < actual.size(); ++i) CHECK(std::fabs(actual[i] - expected[i]) <= 1e-5F);
     }
+}
+
+TEST_CASE("Gemm of no products scales C, and not what is between its rows", "[kernels]") {
+  const World world(Everywhere());
+  constexpr std::int64_t kRow = 5;
+  const auto scale = [](float beta) {
+    return
+        [beta, sizes = detail::IntGemmSizesOf({Transpose::kNo, Transpose::kNo, 2, 3, 0}, {kRow, kRow, kRow})](
+            const detail::Series& series, float* z) {
+          const float* const none = nullptr;
+          series.Gemm(sizes, 1.0F, none, none, beta, z);
+        };
+  };
+  Array<float> c(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}, world.device());
+  detail::RunSeries(world.place(), scale(2), ReadWrite(c));
+  CHECK(ValuesOf(c) == std::vector<float>{2, 4, 6, 4, 5, 12, 14, 16});
+  detail::RunSeries(world.place(), scale(0), ReadWrite(c));
+  CHECK(ValuesOf(c) == std::vector<float>{0, 0, 0, 4, 5, 0, 0, 0});
 }
 
 TEST_CASE("Gemm of no rows or columns does nothing", "[kernels]") {

@@ -6,31 +6,19 @@
 #include "core/nets/vision/convolution.hpp"
 #include "core/nets/vision/im2col.hpp"
 #include "core/nets/vision/scratch.hpp"
-#include "core/nets/vision/slice.hpp"
-#include "ferry/detail/kernel_place.hpp"
-#include "ferry/detail/strided_gemm.hpp"
+#include "ferry/detail/kokkos/series.hpp"
 
 namespace ferry::detail {
 namespace {
-
-/// Brings all of a part to where kernels run, in one copy, before they take it piece by piece.
-template <class T>
-void Bring(const At& at, const Part& part, Access access) {
-  if (part.count == 0) return;
-  const KernelPlace place(at.place());
-  Reach(part, access, place->side() == Side::kCpu ? nullptr : &place->stream(), at.site().file(),
-        at.site().function(), at.site().line());
-}
 
 /// A column matrix in slices, one for each place in the kernel along the first axis. Where the window moves
 /// there by one, each slice is the first one shifted by lines. So only that one is made, for all lines of the
 /// image and its padding, and the others are views of it.
 struct Slices {
-  Slices(const ConvolutionSizes& sizes, const Place& place)
-      : window(sizes.window), rows(sizes.KernelCount()) {
+  Slices(const ConvolutionSizes& sizes, Grain grain) : window(sizes.window), rows(sizes.KernelCount()) {
     // A product of few rows takes longer to add to the maps than is saved. On a GPU each takes a launch.
     constexpr std::int64_t kFewRows = 32;
-    if (OnGpuThreads(place) || window.axes == 0 || window.stride[0] != 1 ||
+    if (grain == Grain::kElement || window.axes == 0 || window.stride[0] != 1 ||
         rows / window.kernel[0] < kFewRows)
       return;
     count = window.kernel[0];
@@ -80,6 +68,125 @@ struct TransposeMaps {
   }
 };
 
+template <class T>
+struct Clear {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, T* x) const { x[i] = 0; }
+};
+
+/// The maps as kernels on pointers, one image after the other. Where there are slices, BLAS has the weights
+/// in rows of columns.
+template <class T>
+class Steps {
+ public:
+  Steps(const ConvolutionSizes& sizes, Grain grain) : its_(sizes), grain_(grain), slices_(sizes, grain) {}
+
+  /// Elements that the kernels need while they run.
+  std::int64_t scratch() const { return columns_at_ + (identity_ ? 0 : its_.groups * slices_.rows * row_); }
+
+  void ToMaps(const Series& series, const T* images, const T* weights, T* maps, T* scratch) const {
+    const T* const sliced = Sliced(series, weights, scratch);
+    for (std::int64_t n = 0; n < its_.images; ++n) {
+      const T* const columns = MakeColumns(series, images + n * its_.ImageCount(), scratch);
+      ForEachSlice([&](std::int64_t group, std::int64_t slice) {
+        series.Gemm(to_maps_, T(1), sliced + WeightsAt(group, slice), columns + ColumnsAt(group, slice),
+                    T(slice == 0 ? 0 : 1), maps + MapsAt(n, group));
+      });
+    }
+  }
+
+  void ToImages(const Series& series, const T* maps, const T* weights, T* images, T* scratch) const {
+    const T* const sliced = Sliced(series, weights, scratch);
+    for (std::int64_t n = 0; n < its_.images; ++n) {
+      T* const image = images + n * its_.ImageCount();
+      T* const columns = identity_ ? image : scratch + columns_at_;
+      if (sliced_) series.For(its_.groups * slices_.rows * row_, Clear<T>{}, columns);
+      ForEachSlice([&](std::int64_t group, std::int64_t slice) {
+        series.Gemm(to_images_, T(1), sliced + WeightsAt(group, slice), maps + MapsAt(n, group),
+                    T(sliced_ ? 1 : 0), columns + ColumnsAt(group, slice));
+      });
+      if (!identity_) Col2im(series, slices_.window, grain_, its_.in_channels, columns, image);
+    }
+  }
+
+  void AddToWeights(const Series& series, const T* images, const T* maps, T* weights, T* scratch) const {
+    T* const transposed = scratch + maps_at_;
+    for (std::int64_t n = 0; n < its_.images; ++n) {
+      const T* const columns = MakeColumns(series, images + n * its_.ImageCount(), scratch);
+      if (sliced_)
+        series.For(positions_, TransposeMaps<T>{its_.out_channels, positions_}, maps + MapsAt(n, 0),
+                   transposed);
+      ForEachSlice([&](std::int64_t group, std::int64_t slice) {
+        const T* const its_columns = columns + ColumnsAt(group, slice);
+        if (sliced_)
+          series.Gemm(to_weights_, T(1), its_columns, transposed + group * rows_, T(n == 0 ? 0 : 1),
+                      scratch + WeightsAt(group, slice));
+        else
+          series.Gemm(to_weights_, T(1), maps + MapsAt(n, group), its_columns, T(1),
+                      weights + WeightsAt(group, slice));
+      });
+    }
+    if (sliced_) Move<true>(series, scratch, weights);
+  }
+
+ private:
+  /// The column matrix of an image: the image itself where that is one.
+  const T* MakeColumns(const Series& series, const T* image, T* scratch) const {
+    if (identity_) return image;
+    Im2col(series, slices_.window, grain_, its_.in_channels, image, scratch + columns_at_);
+    return scratch + columns_at_;
+  }
+  /// All weights: as they are where there are no slices.
+  const T* Sliced(const Series& series, const T* weights, T* scratch) const {
+    if (!sliced_) return weights;
+    Move<false>(series, weights, scratch);
+    return scratch;
+  }
+  template <bool kAdd>
+  void Move(const Series& series, const T* from, T* to) const {
+    const std::int64_t kernel = slices_.window.KernelCount();
+    series.For(its_.out_channels,
+               MoveWeights<T, kAdd>{rows_, slices_.rows, slices_.count, slices_.rows / kernel, kernel}, from,
+               to);
+  }
+  template <class Use>
+  void ForEachSlice(const Use& use) const {
+    for (std::int64_t group = 0; group < its_.groups; ++group)
+      for (std::int64_t slice = 0; slice < slices_.count; ++slice) use(group, slice);
+  }
+  std::int64_t ColumnsAt(std::int64_t group, std::int64_t slice) const {
+    return group * slices_.rows * row_ + slice * slices_.shift;
+  }
+  std::int64_t WeightsAt(std::int64_t group, std::int64_t slice) const {
+    return (group * slices_.count + slice) * rows_ * slices_.rows;
+  }
+  std::int64_t MapsAt(std::int64_t n, std::int64_t group) const {
+    return n * its_.MapCount() + group * rows_ * positions_;
+  }
+
+  const ConvolutionSizes its_;
+  const Grain grain_;
+  const Slices slices_;
+  const bool sliced_ = slices_.count > 1, identity_ = slices_.window.IsIdentity();
+  const std::int64_t rows_ = its_.out_channels / its_.groups;  ///< of maps in a group
+  const std::int64_t positions_ = its_.window.StepCount();
+  const std::int64_t row_ = slices_.window.StepCount();  ///< of columns
+  /// In the scratch, behind the weights of all slices.
+  const std::int64_t maps_at_ = sliced_ ? its_.out_channels * its_.KernelCount() : 0;
+  const std::int64_t columns_at_ = maps_at_ + (sliced_ ? its_.MapCount() : 0);
+  const Transpose as_is_ = sliced_ ? Transpose::kYes : Transpose::kNo;
+  const Transpose transposed_ = sliced_ ? Transpose::kNo : Transpose::kYes;
+  const std::int64_t weights_row_ = sliced_ ? rows_ : slices_.rows;
+  const IntGemmSizes to_maps_ = IntGemmSizesOf({as_is_, Transpose::kNo, rows_, positions_, slices_.rows},
+                                               {weights_row_, row_, positions_});
+  const IntGemmSizes to_images_ = IntGemmSizesOf(
+      {transposed_, Transpose::kNo, slices_.rows, positions_, rows_}, {weights_row_, positions_, row_});
+  const IntGemmSizes to_weights_ =
+      sliced_ ? IntGemmSizesOf({Transpose::kNo, Transpose::kNo, slices_.rows, rows_, positions_},
+                               {row_, its_.out_channels, rows_})
+              : IntGemmSizesOf({Transpose::kNo, Transpose::kYes, rows_, slices_.rows, positions_},
+                               {positions_, positions_, slices_.rows});
+};
+
 template <Real T>
 class GemmConvolution final : public ConvolutionMaps<T> {
  public:
@@ -88,160 +195,38 @@ class GemmConvolution final : public ConvolutionMaps<T> {
 
   void ToMaps(const At& at, const Part& images, const Part& weights, const Part* bias,
               const Part& maps) override {
-    Bring<T>(at, images, Access::kRead);
-    Bring<T>(at, maps, Access::kOverwrite);
-    const Call call(*this, at);
-    const Part sliced = call.Sliced(weights);
-    for (std::int64_t n = 0; n < sizes_.images; ++n) {
-      const Part columns = call.MakeColumns(Image(images, n));
-      call.ForEachSlice([&](std::int64_t group, std::int64_t slice) {
-        Multiply(at, {call.TransposeTo(Transpose::kNo), Transpose::kNo, rows_, positions_, call.slices.rows},
-                 {call.weights_row, call.row, positions_}, call.WeightsOf(sliced, group, slice),
-                 call.ColumnsOf(columns, group, slice), T(slice == 0 ? 0 : 1), MapsOf(maps, n, group));
-      });
-    }
+    Run(at, &Steps<T>::ToMaps, images, weights, {maps, Access::kOverwrite});
     if (bias != nullptr)
       AddBias(at, sizes_.images, sizes_.out_channels, Operand<const T>(*bias, Access::kRead),
               Operand<T>(maps, Access::kReadWrite));
   }
-
   void ToImages(const At& at, const Part& maps, const Part& weights, const Part& images) override {
-    Bring<T>(at, maps, Access::kRead);
-    Bring<T>(at, images, Access::kOverwrite);
-    const Call call(*this, at);
-    const Part sliced = call.Sliced(weights);
-    for (std::int64_t n = 0; n < sizes_.images; ++n) {
-      const Part image = Image(images, n), columns = call.identity ? image : call.columns;
-      if (call.sliced) detail::Set(at, T(0), Operand<T>(columns, Access::kOverwrite));
-      call.ForEachSlice([&](std::int64_t group, std::int64_t slice) {
-        Multiply(at, {call.TransposeTo(Transpose::kYes), Transpose::kNo, call.slices.rows, positions_, rows_},
-                 {call.weights_row, positions_, call.row}, call.WeightsOf(sliced, group, slice),
-                 MapsOf(maps, n, group), T(call.sliced ? 1 : 0), call.ColumnsOf(columns, group, slice));
-      });
-      if (!call.identity)
-        Col2im(at, call.slices.window, GrainAt(at.place()), sizes_.in_channels,
-               Operand<const T>(columns, Access::kRead), Operand<T>(image, Access::kOverwrite));
-    }
+    Run(at, &Steps<T>::ToImages, maps, weights, {images, Access::kOverwrite});
   }
-
   void AddToWeights(const At& at, const Part& images, const Part& maps, const Part& weights,
                     const Part* bias) override {
-    Bring<T>(at, images, Access::kRead);
-    Bring<T>(at, maps, Access::kRead);
-    const Call call(*this, at);
-    for (std::int64_t n = 0; n < sizes_.images; ++n) {
-      const Part columns = call.MakeColumns(Image(images, n));
-      if (call.sliced) call.Transposed(Slice<T>(maps, n * sizes_.MapCount(), sizes_.MapCount()));
-      call.ForEachSlice([&](std::int64_t group, std::int64_t slice) {
-        const Part its_columns = call.ColumnsOf(columns, group, slice);
-        if (call.sliced)
-          Multiply(at, {Transpose::kNo, Transpose::kNo, call.slices.rows, rows_, positions_},
-                   {call.row, sizes_.out_channels, rows_}, its_columns, call.TransposedMapsOf(group),
-                   T(n == 0 ? 0 : 1), call.WeightsOf(call.weights, group, slice));
-        else
-          Multiply(at, {Transpose::kNo, Transpose::kYes, rows_, kernel_, positions_},
-                   {positions_, positions_, kernel_}, MapsOf(maps, n, group), its_columns, T(1),
-                   call.WeightsOf(weights, group, slice));
-      });
-    }
-    if (call.sliced && sizes_.images > 0) call.AddSlicesTo(weights);
+    Run(at, &Steps<T>::AddToWeights, images, maps, {weights, Access::kReadWrite});
     if (bias != nullptr)
       AddSumsToBias(at, sizes_.images, sizes_.out_channels, Operand<const T>(maps, Access::kRead), sums_,
                     Operand<T>(*bias, Access::kReadWrite));
   }
 
  private:
-  /// What one call of a map has. Where there are slices, BLAS has the weights in rows of columns.
-  struct Call {
-    Call(GemmConvolution& map, const At& where)
-        : its(map.sizes_), at(where), slices(its, where.place()), rows(map.rows_) {
-      const std::int64_t weight_count = sliced ? its.out_channels * its.KernelCount() : 0;
-      const std::int64_t map_count = sliced ? its.MapCount() : 0;
-      const std::int64_t column_count = identity ? 0 : its.groups * slices.rows * row;
-      const Part all = map.scratch_.Take(weight_count + map_count + column_count);
-      weights = Slice<T>(all, 0, weight_count);
-      maps = Slice<T>(all, weight_count, map_count);
-      columns = Slice<T>(all, weight_count + map_count, column_count);
-    }
+  using Map = void (Steps<T>::*)(const Series&, const T*, const T*, T*, T*) const;
 
-    /// The column matrix of an image: the image itself where that is one.
-    Part MakeColumns(const Part& image) const {
-      if (identity) return image;
-      Im2col(at, slices.window, GrainAt(at.place()), its.in_channels, Operand<const T>(image, Access::kRead),
-             Operand<T>(columns, Access::kOverwrite));
-      return columns;
-    }
-    /// All weights: as they are where there are no slices.
-    Part Sliced(const Part& plain) const {
-      if (!sliced) return plain;
-      Move<false>(plain, Operand<T>(weights, Access::kOverwrite));
-      return weights;
-    }
-    void AddSlicesTo(const Part& plain) const { Move<true>(weights, Operand<T>(plain, Access::kReadWrite)); }
-    template <bool kAdd>
-    void Move(const Part& from, const Operand<T>& to) const {
-      const std::int64_t kernel = slices.window.KernelCount();
-      ParallelFor(at, its.out_channels, Operand<const T>(from, Access::kRead), to,
-                  MoveWeights<T, kAdd>{rows, slices.rows, slices.count, slices.rows / kernel, kernel});
-    }
-    /// How BLAS takes weights that are to be transposed or not.
-    Transpose TransposeTo(Transpose transpose) const {
-      return sliced == (transpose == Transpose::kNo) ? Transpose::kYes : Transpose::kNo;
-    }
-    void Transposed(const Part& plain) const {
-      ParallelFor(at, its.window.StepCount(), Operand<const T>(plain, Access::kRead),
-                  Operand<T>(maps, Access::kOverwrite),
-                  TransposeMaps<T>{its.out_channels, its.window.StepCount()});
-    }
-    template <class Use>
-    void ForEachSlice(const Use& use) const {
-      for (std::int64_t group = 0; group < its.groups; ++group)
-        for (std::int64_t slice = 0; slice < slices.count; ++slice) use(group, slice);
-    }
-    Part ColumnsOf(const Part& all, std::int64_t group, std::int64_t slice) const {
-      return Rows(all, group * slices.rows * row + slice * slices.shift, slices.rows, row,
-                  its.window.StepCount());
-    }
-    Part WeightsOf(const Part& all, std::int64_t group, std::int64_t slice) const {
-      const std::int64_t count = rows * slices.rows;
-      return Slice<T>(all, (group * slices.count + slice) * count, count);
-    }
-    Part TransposedMapsOf(std::int64_t group) const {
-      return Rows(maps, group * rows, its.window.StepCount(), its.out_channels, rows);
-    }
-    /// Rows of `columns` elements within longer ones.
-    static Part Rows(const Part& all, std::int64_t first, std::int64_t count, std::int64_t row,
-                     std::int64_t columns) {
-      return Slice<T>(all, first, count == 0 || columns == 0 ? 0 : (count - 1) * row + columns);
-    }
-
-    const ConvolutionSizes& its;
-    const At& at;
-    const Slices slices;
-    const std::int64_t rows;  ///< of maps in a group
-    const bool sliced = slices.count > 1;
-    const bool identity = slices.window.IsIdentity();
-    const std::int64_t row = slices.window.StepCount();            ///< of columns
-    const std::int64_t weights_row = sliced ? rows : slices.rows;  ///< of weights
-    Part weights{}, maps{}, columns{};                             ///< scratch
-  };
-
-  static void Multiply(const At& at, const GemmSizes& sizes, const GemmStrides& strides, const Part& a,
-                       const Part& b, T beta, const Part& c) {
-    detail::Gemm(at, sizes, strides, T(1), Operand<const T>(a, Access::kRead),
-                 Operand<const T>(b, Access::kRead), beta, c);
-  }
-  Part Image(const Part& images, std::int64_t n) const {
-    return Slice<T>(images, n * sizes_.ImageCount(), sizes_.ImageCount());
-  }
-  Part MapsOf(const Part& maps, std::int64_t n, std::int64_t group) const {
-    return Slice<T>(maps, n * sizes_.MapCount() + group * rows_ * positions_, rows_ * positions_);
+  void Run(const At& at, Map map, const Part& x, const Part& y, const Operand<T>& to) {
+    if (sizes_.images == 0) return;
+    const Steps<T> steps(sizes_, GrainAt(at.place()));
+    RunSeries(
+        at,
+        [steps, map](const Series& series, const T* a, const T* b, T* result, T* scratch) {
+          (steps.*map)(series, a, b, result, scratch);
+        },
+        Operand<const T>(x, Access::kRead), Operand<const T>(y, Access::kRead), to,
+        Operand<T>(scratch_.Take(steps.scratch()), Access::kOverwrite));
   }
 
   const ConvolutionSizes sizes_;
-  const std::int64_t rows_ = sizes_.out_channels / sizes_.groups;
-  const std::int64_t kernel_ = sizes_.KernelCount();
-  const std::int64_t positions_ = sizes_.window.StepCount();
   Scratch<T> scratch_;
   Blob<T> sums_;
 };

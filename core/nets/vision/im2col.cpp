@@ -215,32 +215,52 @@ Window WithTwoAxes(const Window& window) {
 }  // namespace
 
 template <Real T>
-void Im2col(const At& at, const Window& window, Grain grain, std::int64_t channels,
-            const Operand<const T>& images, const Operand<T>& columns) {
+void Im2col(const Series& series, const Window& window, Grain grain, std::int64_t channels, const T* images,
+            T* columns) {
   const std::int64_t positions = window.StepCount(), rows = channels * window.KernelCount();
   if (positions == 0) return;
   if (grain == Grain::kElement)
-    ParallelFor(at, rows * positions, images, columns, FillElement<T>{window, positions});
+    series.For(rows * positions, FillElement<T>{window, positions}, images, columns);
   else
-    ParallelFor(at, rows, images, columns,
-                FillRow<T>{WithTwoAxes(window), positions, channels * window.ImageCount()});
+    series.For(rows, FillRow<T>{WithTwoAxes(window), positions, channels * window.ImageCount()}, images,
+               columns);
+}
+
+template <Real T>
+void Im2col(const At& at, const Window& window, Grain grain, std::int64_t channels,
+            const Operand<const T>& images, const Operand<T>& columns) {
+  const auto work = [=](const Series& series, const T* x, T* y) {
+    Im2col(series, window, grain, channels, x, y);
+  };
+  RunSeries(at, work, images, columns);
+}
+
+template <Real T>
+void Col2im(const Series& series, const Window& window, Grain grain, std::int64_t channels, const T* columns,
+            T* images) {
+  const std::int64_t positions = window.StepCount(), pixels = window.ImageCount();
+  const std::int64_t kernels = window.KernelCount();
+  if (pixels == 0) return;
+  if (grain == Grain::kElement)
+    series.For(channels * pixels, ElementAsks<T>{window, positions, pixels, kernels}, columns, images);
+  else
+    series.For(channels, RowsAdd<T>{WithTwoAxes(window), positions, pixels, kernels}, columns, images);
 }
 
 template <Real T>
 void Col2im(const At& at, const Window& window, Grain grain, std::int64_t channels,
             const Operand<const T>& columns, const Operand<T>& images) {
-  const std::int64_t positions = window.StepCount(), pixels = window.ImageCount();
-  const std::int64_t kernels = window.KernelCount();
-  if (pixels == 0) return;
-  if (grain == Grain::kElement)
-    ParallelFor(at, channels * pixels, columns, images, ElementAsks<T>{window, positions, pixels, kernels});
-  else
-    ParallelFor(at, channels, columns, images, RowsAdd<T>{WithTwoAxes(window), positions, pixels, kernels});
+  const auto work = [=](const Series& series, const T* x, T* y) {
+    Col2im(series, window, grain, channels, x, y);
+  };
+  RunSeries(at, work, columns, images);
 }
 
 #define FERRY_INSTANTIATE(T)                                                                   \
+  template void Im2col(const Series&, const Window&, Grain, std::int64_t, const T*, T*);       \
   template void Im2col(const At&, const Window&, Grain, std::int64_t, const Operand<const T>&, \
                        const Operand<T>&);                                                     \
+  template void Col2im(const Series&, const Window&, Grain, std::int64_t, const T*, T*);       \
   template void Col2im(const At&, const Window&, Grain, std::int64_t, const Operand<const T>&, \
                        const Operand<T>&)
 FERRY_INSTANTIATE(float);
