@@ -5,6 +5,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
 
+#include "core/nets/philox.hpp"
 #include "tests/nets/layer_case.hpp"
 
 namespace ferry::nets_test {
@@ -54,6 +55,24 @@ TEMPLATE_TEST_CASE("Dropout draws the same mask at every place", "[random]", flo
     const std::vector<double> values = drop.Forward();
     if (first.empty()) first = values;
     CHECK(values == first);
+  }
+}
+
+TEMPLATE_TEST_CASE("An element stays by bits of its own, of one of 16 lanes in its group of 64", "[random]",
+                   float, double) {
+  const World world("host cpu");
+  const detail::Philox random(kKey);
+  for (const int count : {1, 63, 64, 65, 128, 481}) {
+    CAPTURE(count);
+    OneLayer<TestType> drop(DropoutText(0.25), world.place(), {count});
+    const std::vector<double> values = drop.Forward();
+    std::vector<bool> stay, stayed;
+    for (int i = 0; i < count; ++i) {
+      const int group = i / 64, word = i % 64 / 16, lane = i % 16;
+      stay.push_back(random.At(static_cast<std::uint64_t>(16 * group + lane)).word[word] >= 0x40000000U);
+      stayed.push_back(values[static_cast<std::size_t>(i)] != 0);
+    }
+    CHECK(stayed == stay);
   }
 }
 

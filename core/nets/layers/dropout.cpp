@@ -5,44 +5,63 @@
 #include "core/nets/layers/layers.hpp"
 #include "core/nets/layers/neuron_layer.hpp"
 #include "core/nets/philox.hpp"
+#include "core/nets/vision/chunk.hpp"
 #include "ferry/kokkos.hpp"
 
 namespace ferry::detail {
 namespace {
 
-/// Draws which elements stay, by 32 random bits for each: an index has those of four.
-template <class T>
-struct Drop {
-  static constexpr std::int64_t kElements = 4;
+/// Elements are drawn in groups: the bits of lane l of a group, 32 for each of its four words, are for its
+/// elements l, kLanes + l, 2 * kLanes + l and 3 * kLanes + l. So neighbours need the same of neighbours,
+/// which are vectors on a CPU and threads on a GPU.
+constexpr int kLanes = 16, kWords = 4, kGroup = kLanes * kWords;
 
+/// What decides which elements stay.
+template <class T>
+struct Draw {
   Philox random;
   std::uint32_t dropped;  ///< so many of 2^32 numbers
   T factor;
 
-  /// Four elements at once, which a compiler vectorises over indices.
+  KOKKOS_FORCEINLINE_FUNCTION T Factor(std::uint32_t bits) const { return bits >= dropped ? factor : T(0); }
+};
+
+/// An index has `kAtOnce` lanes of one group.
+template <class T, int kAtOnce>
+struct Drop {
+  Draw<T> draw;
+
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, T* y,
                                               std::uint8_t* stays) const {
-    const Philox::Block block = random.At(static_cast<std::uint64_t>(index));
-    for (std::int64_t i = 0; i < kElements; ++i) {
-      const bool stay = block.word[i] >= dropped;
-      stays[kElements * index + i] = stay ? 1 : 0;
-      y[kElements * index + i] = x[kElements * index + i] * (stay ? factor : T(0));
+    const std::int64_t lane = index * kAtOnce;
+    std::uint32_t bits[kWords][kAtOnce];
+    for (int j = 0; j < kAtOnce; ++j) {
+      const Philox::Block block = draw.random.At(static_cast<std::uint64_t>(lane + j));
+      for (int word = 0; word < kWords; ++word) bits[word][j] = block.word[word];
+    }
+    const std::int64_t first = lane / kLanes * kGroup + lane % kLanes;
+    for (int word = 0; word < kWords; ++word) {
+      const std::int64_t at = first + word * kLanes;
+      T kept[kAtOnce];  // y may be x
+      for (int j = 0; j < kAtOnce; ++j) kept[j] = x[at + j] * draw.Factor(bits[word][j]);
+      for (int j = 0; j < kAtOnce; ++j) y[at + j] = kept[j];
+      for (int j = 0; j < kAtOnce; ++j) stays[at + j] = bits[word][j] >= draw.dropped ? 1 : 0;
     }
   }
 };
 
-/// The elements behind the last four.
+/// The elements behind the last whole group.
 template <class T>
 struct DropRest {
-  Drop<T> drop;
-  std::int64_t index;
+  Draw<T> draw;
+  std::int64_t first;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const T* x, T* y, std::uint8_t* stays) const {
-    const std::int64_t at = Drop<T>::kElements * index + i;
-    stays[at] = drop.random.At(static_cast<std::uint64_t>(index)).word[i % Drop<T>::kElements] >= drop.dropped
-                    ? 1
-                    : 0;
-    y[at] = x[at] * (stays[at] != 0 ? drop.factor : T(0));
+    const std::int64_t at = first + i;
+    const Philox::Block block = draw.random.At(static_cast<std::uint64_t>(first / kWords + i % kLanes));
+    const std::uint32_t bits = block.word[i / kLanes];
+    y[at] = x[at] * draw.Factor(bits);
+    stays[at] = bits >= draw.dropped ? 1 : 0;
   }
 };
 
@@ -78,13 +97,17 @@ class DropoutLayer : public NeuronLayer<T> {
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     if (this->phase_ != TRAIN) return Pass(place, *bottom[0], *top[0]);
     const auto dropped = static_cast<std::uint32_t>(std::ldexp(static_cast<double>(Ratio()), 32));
-    const Drop<T> drop{Philox(this->random_key()), dropped, Factor()};
-    const std::int64_t fours = bottom[0]->count() / Drop<T>::kElements;
-    const std::int64_t rest = bottom[0]->count() % Drop<T>::kElements;
-    ParallelFor(place, fours, Read(*bottom[0]), Overwrite(*top[0]), Overwrite(stays_), drop);
+    const Draw<T> draw{Philox(this->random_key()), dropped, Factor()};
+    const std::int64_t groups = bottom[0]->count() / kGroup, rest = bottom[0]->count() % kGroup;
+    if (OnGpuThreads(place))
+      ParallelFor(place, groups * kLanes, Read(*bottom[0]), Overwrite(*top[0]), Overwrite(stays_),
+                  Drop<T, 1>{draw});
+    else
+      ParallelFor(place, groups, Read(*bottom[0]), Overwrite(*top[0]), Overwrite(stays_),
+                  Drop<T, kLanes>{draw});
     if (rest != 0)
       ParallelFor(place, rest, Read(*bottom[0]), ReadWrite(*top[0]), ReadWrite(stays_),
-                  DropRest<T>{drop, fours});
+                  DropRest<T>{draw, groups * kGroup});
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
