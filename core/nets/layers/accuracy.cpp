@@ -173,7 +173,7 @@ class AccuracyLayer : public Layer<T> {
   }
   void Judge(const Place& place, const Labels& labels, const Blob<T>& x, const Blob<T>& label) {
     const std::int64_t top_k = this->layer_param().accuracy_param().top_k();
-    if (place.side() != Side::kCpu) {
+    if (OnGpuThreads(place)) {
       ParallelFor(place, columns_.count(), Read(x), Read(label), Overwrite(verdicts_),
                   AccuracyTile<T, 1>{columns_, labels, top_k});
     } else if (columns_.inner == 1) {

@@ -25,7 +25,8 @@ class BNLLLayer : public NeuronLayer<T> {
     ParallelFor(
         place, top[0]->count(), Read(*bottom[0]), Overwrite(*top[0]),
         KOKKOS_LAMBDA(std::int64_t i, const T* x, T* y) {
-          y[i] = (x[i] > 0 ? x[i] : T(0)) + std::log1p(std::exp(-std::abs(x[i])));
+          const T power = std::exp(-std::abs(x[i])), sum = T(1) + power;
+          y[i] = (x[i] > 0 ? x[i] : T(0)) + (sum == T(1) ? power : std::log(sum) * (power / (sum - T(1))));
         });
   }
 

@@ -4,6 +4,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 
+#include "core/nets/vision/chunk.hpp"
 #include "ferry/blob.hpp"
 #include "ferry/kokkos.hpp"
 
@@ -48,13 +49,12 @@ struct TileOf {
   }
 };
 
-/// Calls `row` for each row where the place is a CPU and columns are rows, else Body for each column: by
-/// tiles on a CPU, and one by one, so that a GPU's threads read neighbours, on a stream. Operands have the
-/// columns' elements.
+/// Calls Body for each column on a GPU, so that its threads read neighbours; on a CPU `row` for each row
+/// where columns are rows, else Body for tiles of columns. Operands have the columns' elements.
 template <class Body, class Row, class... Operands>
 void ForColumns(const Place& place, const Columns& columns, const Row& row, const Operands&... operands) {
   if (columns.channels == 0) return;
-  if (place.side() != Side::kCpu) {
+  if (OnGpuThreads(place)) {
     ParallelFor(place, columns.count(), operands..., TileOf<Body, 1>(columns));
   } else if (columns.inner == 1) {
     ParallelFor(place, columns.outer, operands..., row);
@@ -65,12 +65,12 @@ void ForColumns(const Place& place, const Columns& columns, const Row& row, cons
 }
 
 /// Parts of a row of n elements, each for one call of a body: on a CPU 64 elements, which is enough for its
-/// registers, on a stream one.
+/// registers, on a GPU one.
 struct Parts {
   std::int64_t n, width, count;
 
   static Parts Of(const Place& place, std::int64_t n) {
-    const std::int64_t width = place.side() == Side::kCpu ? kTile : 1;
+    const std::int64_t width = OnGpuThreads(place) ? 1 : kTile;
     return {n, width, (n + width - 1) / width};
   }
   KOKKOS_INLINE_FUNCTION std::int64_t First(std::int64_t part) const { return part * width; }

@@ -1,9 +1,77 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "core/nets/layers/columns.hpp"
 #include "core/nets/layers/layers.hpp"
 #include "core/nets/layers/loss_layer.hpp"
 
 namespace ferry::detail {
 namespace {
+
+/// For some classes of one item: 1 - x for its own, 1 + x for all others, at least 0.
+template <class T>
+struct Margins {
+  int own;  ///< counted from the first of these; -1 if it is none of them
+  T one;    ///< not-a-number for a label without a class
+
+  KOKKOS_FORCEINLINE_FUNCTION Margins(std::int64_t cls, std::int64_t first, int count)
+      : own(cls >= first && cls < first + count ? static_cast<int>(cls - first) : -1),
+        one(cls == Labels::kWrong ? kNan<T> : T(1)) {}
+  KOKKOS_FORCEINLINE_FUNCTION T At(T x, int c) const {
+    const T margin = one + (c == own ? -x : x);
+    return margin < 0 ? T(0) : margin;
+  }
+};
+
+/// An index is a part of an item's classes, whose margins or their squares are added.
+template <class T, bool kSquared>
+struct AddMargins {
+  Labels labels;
+  Parts parts;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, Tally& tally, const T* x,
+                                              const T* label) const {
+    constexpr int kLanes = 8;
+    const std::int64_t n = index / parts.count, part = index - n * parts.count, first = parts.First(part);
+    const int count = static_cast<int>(parts.Last(part) - first);
+    const Margins<T> margins(labels.Class(label[n]), first, count);
+    x += n * parts.n + first;
+    const auto term = [](T margin) {
+      const auto wide = static_cast<double>(margin);
+      return kSquared ? wide * wide : wide;
+    };
+    double sums[kLanes] = {}, rest = 0;
+    int c = 0;
+    for (; c + kLanes <= count; c += kLanes) {
+      T margin[kLanes];
+      for (int lane = 0; lane < kLanes; ++lane) margin[lane] = margins.At(x[c + lane], c + lane);
+      for (int lane = 0; lane < kLanes; ++lane) sums[lane] += term(margin[lane]);
+    }
+    for (; c < count; ++c) rest += term(margins.At(x[c], c));
+    for (const double sum : sums) rest += sum;
+    tally.sum += rest;
+  }
+};
+
+/// The same parts of the gradient.
+template <class T, bool kSquared>
+struct MarginSlopes {
+  Labels labels;
+  Parts parts;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, const T* label, const T* scale,
+                                              T* dx) const {
+    const std::int64_t n = index / parts.count, part = index - n * parts.count, first = parts.First(part);
+    const int count = static_cast<int>(parts.Last(part) - first);
+    const Margins<T> margins(labels.Class(label[n]), first, count);
+    const T up = scale[0];
+    x += n * parts.n + first;
+    dx += n * parts.n + first;
+    for (int c = 0; c < count; ++c) {
+      const T margin = margins.At(x[c], c);
+      const T slope = kSquared ? 2 * margin : margin > 0 ? T(1) : margin;
+      dx[c] = (c == margins.own ? -up : up) * slope;
+    }
+  }
+};
 
 /// The sum of max(0, 1 - t x), or of its square for L2, divided by the first dim; t is 1 for the class that
 /// the label names, and -1 for the others.
@@ -32,45 +100,36 @@ class HingeLossLayer : public LossLayer<T> {
     this->RequireLabels(*bottom[1], {bottom[0]->count(1)});
   }
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
-    const std::int64_t classes = bottom[0]->count(1);
-    const Labels labels{classes};
-    const bool squared = IsSquared();
-    this->sum_.Compute(
-        place, bottom[0]->count(), {false, static_cast<double>(bottom[0]->shape(0))}, *top[0],
-        KOKKOS_LAMBDA(std::int64_t i, Tally & tally, const T* x, const T* label) {
-          const auto margin =
-              static_cast<double>(Margin(x[i], i % classes, labels.Class(label[i / classes])));
-          tally.sum += squared ? margin * margin : margin;
-        },
-        Read(*bottom[0]), Read(*bottom[1]));
+    const std::int64_t num = bottom[0]->shape(0), classes = bottom[0]->count(1);
+    const auto add = [&](const auto& terms) {
+      this->sum_.Compute(place, num * terms.parts.count, {false, static_cast<double>(num)}, *top[0], terms,
+                         Read(*bottom[0]), Read(*bottom[1]));
+    };
+    // The same parts, and so the same sums, at every place.
+    const Parts parts{classes, kTile, (classes + kTile - 1) / kTile};
+    if (IsSquared())
+      add(AddMargins<T, true>{{classes}, parts});
+    else
+      add(AddMargins<T, false>{{classes}, parts});
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
     this->RefuseGradient(propagate_down, 1);
     if (!propagate_down[0]) return;
-    const std::int64_t num = bottom[0]->shape(0);
-    const std::int64_t classes = bottom[0]->count(1);
-    const Labels labels{classes};
-    const bool squared = IsSquared();
-    ParallelFor(
-        place, {num, classes}, Read(*bottom[0], {num, classes}), Read(*bottom[1], {num}),
-        Read(this->sum_.Scale(place, *top[0]), {2}), Overwrite(Diff(*bottom[0]), {num, classes}),
-        KOKKOS_LAMBDA(std::int64_t n, std::int64_t c, View<const T, 2> x, View<const T, 1> label,
-                      View<const T, 1> scale, View<T, 2> dx) {
-          const std::int64_t cls = labels.Class(label(n));
-          const T margin = Margin(x(n, c), c, cls);
-          const T slope = squared ? 2 * margin : margin > 0 ? T(1) : margin;
-          dx(n, c) = (c == cls ? -scale(0) : scale(0)) * slope;
-        });
+    const std::int64_t num = bottom[0]->shape(0), classes = bottom[0]->count(1);
+    const Parts parts = Parts::Of(place, classes);
+    const auto run = [&](const auto& slopes) {
+      ParallelFor(place, num * parts.count, Read(*bottom[0]), Read(*bottom[1]),
+                  Read(this->sum_.Scale(place, *top[0])), Overwrite(Diff(*bottom[0])), slopes);
+    };
+    if (IsSquared())
+      run(MarginSlopes<T, true>{{classes}, parts});
+    else
+      run(MarginSlopes<T, false>{{classes}, parts});
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION static T Margin(T x, std::int64_t c, std::int64_t cls) {
-    if (cls == Labels::kWrong) return kNan<T>;
-    const T margin = c == cls ? 1 - x : 1 + x;
-    return margin < 0 ? T(0) : margin;
-  }
   bool IsSquared() const { return this->layer_param().hinge_loss_param().norm() == HingeLossParameter::L2; }
 };
 

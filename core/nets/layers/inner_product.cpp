@@ -88,7 +88,7 @@ class InnerProductLayer : public Layer<T> {
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const Blob<T>& weight = *this->blobs_[0];
     const bool has_bias = HasBias();
-    if (place.side() == Side::kCpu && m_ == 1 && !IsTransposed() && n_ * k_ >= kManyWeights) {
+    if (!OnGpuThreads(place) && m_ == 1 && !IsTransposed() && n_ * k_ >= kManyWeights) {
       ParallelFor(place, n_, Read(weight), Read(*bottom[0]), Read(has_bias ? *this->blobs_[1] : none_),
                   Overwrite(*top[0]), DotOfRow<T>{k_});
       return;

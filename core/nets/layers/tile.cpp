@@ -68,8 +68,8 @@ class TileLayer : public Layer<T> {
           if (first + kRun <= length) {
             T sums[kRun] = {};
             for (std::int64_t tile = 0; tile < tiles; ++tile)
-              for (int i = 0; i < kRun; ++i) sums[i] += dy(row, tile, first + i);
-            for (int i = 0; i < kRun; ++i) dx(row, first + i) = sums[i];
+              for (int i = 0; i < kRun; ++i) sums[i] += (&dy(row, tile, first))[i];
+            for (int i = 0; i < kRun; ++i) (&dx(row, first))[i] = sums[i];
           } else {
             for (std::int64_t i = first; i < length; ++i) {
               T sum = 0;
@@ -81,7 +81,7 @@ class TileLayer : public Layer<T> {
   }
 
  private:
-  static constexpr int kRun = 8;
+  static constexpr int kRun = 64;
 
   std::int64_t tiles_ = 0;
   std::int64_t rows_ = 0;

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Rows longer and shorter than what kernels go through at once, and with a rest.
+#include <algorithm>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_template_test_macros.hpp>
+#include <cmath>
+
+#include "tests/nets/layer_case.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+using Catch::Approx;
+using Values = std::vector<double>;
+
+/// Numbers from -2 to 2 that floats hold, other ones for each seed.
+Values Drawn(std::int64_t count, unsigned seed) {
+  Values values;
+  for (std::int64_t i = 0; i < count; ++i)
+    values.push_back(static_cast<double>((i * 2654435761 + seed * 40503) % 1021) / 256 - 2);
+  return values;
+}
+Values Part(const Values& of, std::size_t first, std::size_t count) {
+  return {of.begin() + static_cast<std::ptrdiff_t>(first),
+          of.begin() + static_cast<std::ptrdiff_t>(first + count)};
+}
+
+/// A layer, set up at a place, with bottoms of the given shapes.
+template <class T>
+struct Made {
+  Made(const std::string& text, const Place& place, const std::vector<Shape>& shapes, std::size_t top_count) {
+    for (const Shape& shape : shapes) blobs.push_back(std::make_unique<Blob<T>>(shape, place.device()));
+    for (std::size_t i = 0; i < top_count; ++i) blobs.push_back(std::make_unique<Blob<T>>(place.device()));
+    for (std::size_t i = 0; i < blobs.size(); ++i)
+      (i < shapes.size() ? bottoms : tops).push_back(blobs[i].get());
+    layer = LayerRegistry<T>::CreateLayer(LayerOf(text), place);
+    layer->SetUp(bottoms, tops);
+  }
+  void Backward() { layer->Backward(tops, {true, false}, bottoms); }
+
+  std::vector<std::unique_ptr<Blob<T>>> blobs;
+  std::vector<Blob<T>*> bottoms, tops;
+  std::shared_ptr<Layer<T>> layer;
+};
+
+TEMPLATE_TEST_CASE("Concat and Slice move rows of any length", "[rows]", float, double) {
+  for (const std::string& where : Places()) {
+    const World world(where);
+    for (const std::int64_t length : {1, 15, 16, 17, 16384, 16385, 40000}) {
+      INFO(where << ", " << length);
+      const Shape shapes[] = {{2, length}, {2, 3}};
+      const auto long_one = static_cast<std::size_t>(length);
+      const Values x = Drawn(2 * length, 1), y = Drawn(6, 2);
+      Values joined;
+      for (std::size_t row = 0; row < 2; ++row)
+        for (const Values& part : {Part(x, row * long_one, long_one), Part(y, row * 3, 3)})
+          joined.insert(joined.end(), part.begin(), part.end());
+
+      Made<TestType> concat("name: 'c' type: 'Concat'", world.place(), {shapes[0], shapes[1]}, 1);
+      SetData(*concat.bottoms[0], x);
+      SetData(*concat.bottoms[1], y);
+      concat.layer->Forward(concat.bottoms, concat.tops);
+      CHECK((DataOf(*concat.tops[0]) == joined));
+      SetDiff(*concat.tops[0], joined);
+      concat.layer->Backward(concat.tops, {true, true}, concat.bottoms);
+      CHECK((DiffOf(*concat.bottoms[0]) == x));
+      CHECK((DiffOf(*concat.bottoms[1]) == y));
+
+      Made<TestType> slice(
+          "name: 's' type: 'Slice' slice_param { slice_point: " + std::to_string(length) + " }",
+          world.place(), {{2, length + 3}}, 2);
+      SetData(*slice.bottoms[0], joined);
+      slice.layer->Forward(slice.bottoms, slice.tops);
+      CHECK((DataOf(*slice.tops[0]) == x));
+      CHECK((DataOf(*slice.tops[1]) == y));
+      SetDiff(*slice.tops[0], x);
+      SetDiff(*slice.tops[1], y);
+      slice.layer->Backward(slice.tops, {true}, slice.bottoms);
+      CHECK((DiffOf(*slice.bottoms[0]) == joined));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("Tile adds the gradients of rows of any length", "[rows]", float, double) {
+  for (const std::string& where : Places()) {
+    const World world(where);
+    for (const std::int64_t length : {1, 63, 64, 65, 130}) {
+      INFO(where << ", " << length);
+      Made<TestType> tile("name: 't' type: 'Tile' tile_param { tiles: 3 }", world.place(), {{2, length}}, 1);
+      const Values dy = Drawn(6 * length, 3);
+      SetDiff(*tile.tops[0], dy);
+      tile.layer->Backward(tile.tops, {true}, tile.bottoms);
+      Values dx;
+      for (std::int64_t i = 0; i < 2 * length; ++i) {
+        const auto first = static_cast<std::size_t>(i / length * 3 * length + i % length);
+        const auto next = static_cast<std::size_t>(length);
+        dx.push_back(dy[first] + dy[first + next] + dy[first + 2 * next]);
+      }
+      CHECK((DiffOf(*tile.bottoms[0]) == dx));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("A loss adds any number of terms, to the same bits at every place", "[rows]", float,
+                   double) {
+  for (const std::int64_t count : {1, 7, 8, 9, 31, 33, 1023, 1024, 1025, 1031, 2500}) {
+    const Values a = Drawn(count, 4), b = Drawn(count, 5);
+    double expected = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) expected += (a[i] - b[i]) * (a[i] - b[i]) / 2;
+    Values losses;
+    for (const std::string& where : Places()) {
+      INFO(where << ", " << count);
+      const World world(where);
+      Made<TestType> loss("name: 'l' type: 'EuclideanLoss'", world.place(), {{1, count}, {1, count}}, 1);
+      SetData(*loss.bottoms[0], a);
+      SetData(*loss.bottoms[1], b);
+      loss.layer->Forward(loss.bottoms, loss.tops);
+      losses.push_back(DataOf(*loss.tops[0]).front());
+      CHECK(losses.back() == Approx(expected).epsilon(1e-6));
+      CHECK(losses.back() == losses.front());
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("HingeLoss has any number of classes", "[rows]", float, double) {
+  for (const bool squared : {false, true})
+    for (const std::int64_t classes : {1, 7, 8, 63, 64, 65, 130})
+      for (const std::string& where : Places()) {
+        INFO(where << ", " << classes << " classes, " << squared);
+        const World world(where);
+        const Values x = Drawn(3 * classes, 6);
+        const Values labels = {0, static_cast<double>(classes / 2), static_cast<double>(classes - 1)};
+        double expected = 0;
+        Values slopes;
+        for (std::int64_t i = 0; i < 3 * classes; ++i) {
+          const bool own = static_cast<double>(i % classes) == labels[static_cast<std::size_t>(i / classes)];
+          const double t = own ? 1 : -1, margin = std::max(0.0, 1 - t * x[static_cast<std::size_t>(i)]);
+          expected += squared ? margin * margin : margin;
+          slopes.push_back(margin == 0 ? 0 : -t * (squared ? 2 * margin : 1) / 3);
+        }
+        Made<TestType> loss(std::string("name: 'h' type: 'HingeLoss' hinge_loss_param { norm: ") +
+                                (squared ? "L2 }" : "L1 }"),
+                            world.place(), {{3, classes}, {3}}, 1);
+        SetData(*loss.bottoms[0], x);
+        SetData(*loss.bottoms[1], labels);
+        loss.layer->Forward(loss.bottoms, loss.tops);
+        CHECK(DataOf(*loss.tops[0]).front() == Approx(expected / 3).epsilon(1e-6));
+        SetDiff(*loss.tops[0], {1});
+        loss.Backward();
+        const Values gradient = DiffOf(*loss.bottoms[0]);
+        double most = 0;
+        for (std::size_t i = 0; i < slopes.size(); ++i)
+          most = std::max(most, std::fabs(gradient[i] - slopes[i]));
+        CHECK(most <= 1e-6);
+      }
+}
+
+}  // namespace
+}  // namespace ferry::nets_test
