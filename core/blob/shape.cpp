@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/shape.hpp"
 
+#include <map>
+#include <mutex>
+
 #include "ferry/error.hpp"
 
 namespace ferry {
@@ -28,6 +31,17 @@ std::string Join(std::span<const std::int64_t> numbers) {
                    (bound == Bound::kInside ? " - 1" : ""));
 }
 
+/// Of shapes whose iterators became those of a std::vector<int>: few, so that they cost the others no room.
+/// Never destroyed, for global shapes.
+struct AllInts {
+  std::mutex mutex;
+  std::map<const Shape*, std::vector<int>> of;
+};
+AllInts& all_ints() {
+  static auto* const instance = new AllInts;
+  return *instance;
+}
+
 }  // namespace
 
 std::int64_t Shape::count(int start, int end, const char* call) const {
@@ -53,6 +67,21 @@ std::vector<int> Shape::ToInts(const char* call) const {
     dims.push_back(static_cast<int>(dim));
   }
   return dims;
+}
+
+const std::vector<int>& Shape::Ints() const {
+  const std::lock_guard lock(all_ints().mutex);
+  auto& of = all_ints().of;
+  if (const auto made = of.find(this); made != of.end()) return made->second;
+  const auto made = of.emplace(this, ToInts("Shape's iterator to std::vector<int>'s")).first;
+  has_ints_.store(true, std::memory_order_relaxed);
+  return made->second;
+}
+
+void Shape::EndInts() noexcept {
+  const std::lock_guard lock(all_ints().mutex);
+  all_ints().of.erase(this);
+  has_ints_.store(false, std::memory_order_relaxed);
 }
 
 void Shape::Fail(const char* what, const char* call) const {

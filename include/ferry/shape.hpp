@@ -2,11 +2,14 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -37,8 +40,8 @@ concept IntegerRange = detail::InputRange<R> && std::integral<detail::ValueOf<R>
 /// that are not 0 is over int64. So count(start, end) fits for any axes.
 class Shape {
  public:
-  using value_type = std::int64_t;             ///< a dim
-  using const_iterator = const std::int64_t*;  ///< over the dims
+  using value_type = std::int64_t;  ///< a dim
+  class const_iterator;             ///< over the dims
 
   /// No axes: one element.
   Shape() noexcept {}  // NOLINT(modernize-use-equals-default): that would clear all the dims
@@ -56,11 +59,13 @@ class Shape {
   Shape(const Shape& other) noexcept { *this = other; }
   /// Allocates nothing.
   Shape& operator=(const Shape& other) noexcept {
+    Forget();
     num_axes_ = other.num_axes_;
     count_ = other.count_;
     std::memmove(dims_.data(), other.data(), other.size() * sizeof(std::int64_t));
     return *this;
   }
+  ~Shape() { Forget(); }
 
   /// 0 to 32.
   int num_axes() const noexcept { return num_axes_; }
@@ -78,7 +83,7 @@ class Shape {
   /// at the beginning for one of -4 to -1.
   std::int64_t Legacy(int axis, const char* call = "Shape::Legacy") const {
     if (num_axes_ > 4 || axis < -4 || axis >= 4) FailLegacy(axis, call);
-    return axis < -num_axes_ || axis >= num_axes_ ? 1 : (axis < 0 ? end() : begin())[axis];
+    return axis < -num_axes_ || axis >= num_axes_ ? 1 : data()[axis < 0 ? axis + num_axes_ : axis];
   }
   /// "2 3 (6)": the dims, and their product.
   std::string ToString() const;
@@ -93,9 +98,9 @@ class Shape {
   /// To the first dim.
   const std::int64_t* data() const noexcept { return dims_.data(); }
   /// At the first dim.
-  const_iterator begin() const noexcept { return dims_.data(); }
+  const_iterator begin() const noexcept;
   /// One past the last dim.
-  const_iterator end() const noexcept { return dims_.data() + num_axes_; }
+  const_iterator end() const noexcept;
   /// The first dim.
   std::int64_t front() const noexcept { return dims_[0]; }
   /// The last dim.
@@ -106,7 +111,7 @@ class Shape {
 
   // NOLINTBEGIN(google-explicit-constructor)
   /// The dims.
-  operator std::vector<std::int64_t>() const { return {begin(), end()}; }
+  operator std::vector<std::int64_t>() const { return {data(), data() + num_axes_}; }
   /// Throws ShapeError for a dim over int.
   operator std::vector<int>() const { return ToInts("Shape to std::vector<int>"); }
   // NOLINTEND(google-explicit-constructor)
@@ -122,10 +127,10 @@ class Shape {
   template <IntegerRange R>
     requires(!std::same_as<R, Shape>)
   friend bool operator==(const Shape& a, const R& b) {
-    auto dim = a.begin();
+    const std::int64_t *dim = a.data(), *const end = dim + a.size();
     for (const auto other : b)
-      if (dim == a.end() || !std::cmp_equal(*dim++, other)) return false;
-    return dim == a.end();
+      if (dim == end || !std::cmp_equal(*dim++, other)) return false;
+    return dim == end;
   }
 
  private:
@@ -137,7 +142,7 @@ class Shape {
       dims_[static_cast<std::size_t>(num_axes_++)] = static_cast<std::int64_t>(dim);
     }
     bool any = true;
-    for (const std::int64_t dim : *this) {
+    for (const std::int64_t dim : std::span(data(), size())) {
       if (dim < 0) Fail("has a negative dim; dims are 0 or more", call);
       any &= dim != 0;
       if (dim != 0 && __builtin_mul_overflow(count_, dim, &count_))
@@ -145,15 +150,65 @@ class Shape {
     }
     if (!any) count_ = 0;
   }
+  /// The dims, where they stay until the shape changes or ends.
+  const std::vector<int>& Ints() const;
+  void Forget() noexcept {
+    if (has_ints_.load(std::memory_order_relaxed)) [[unlikely]]
+      EndInts();
+  }
+  void EndInts() noexcept;
   [[noreturn]] void Fail(const char* what, const char* call) const;
   [[noreturn]] void FailDim(std::uint64_t dim, const char* call) const;
   [[noreturn]] void FailAxis(int axis, const char* call) const;
   [[noreturn]] void FailLegacy(int axis, const char* call) const;
 
   int num_axes_ = 0;
+  mutable std::atomic<bool> has_ints_ = false;  ///< whether somebody has asked for them
   std::int64_t count_ = 1;
   std::array<std::int64_t, kMaxBlobAxes> dims_;  ///< the first num_axes_ are set
 };
+
+/// Contiguous. Where code that was written for Caffe's shapes asks for the iterator of a std::vector<int>, it
+/// becomes one of the same dims, for as long as the shape stays as it is. Any thread may do that.
+class Shape::const_iterator {
+ public:
+  using iterator_concept = std::contiguous_iterator_tag;
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = std::int64_t;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const std::int64_t*;
+  using reference = const std::int64_t&;
+
+  const_iterator() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): Caffe's shapes are vectors
+  operator std::vector<int>::const_iterator() const { return of_->Ints().begin() + (at_ - of_->data()); }
+
+  reference operator*() const noexcept { return *at_; }
+  pointer operator->() const noexcept { return at_; }
+  reference operator[](difference_type n) const noexcept { return at_[n]; }
+  const_iterator& operator+=(difference_type n) noexcept { return at_ += n, *this; }
+  const_iterator& operator-=(difference_type n) noexcept { return at_ -= n, *this; }
+  const_iterator& operator++() noexcept { return *this += 1; }
+  const_iterator& operator--() noexcept { return *this -= 1; }
+  const_iterator operator++(int) noexcept { return ++at_, const_iterator(*of_, at_ - 1); }
+  const_iterator operator--(int) noexcept { return --at_, const_iterator(*of_, at_ + 1); }
+  friend const_iterator operator+(const_iterator i, difference_type n) noexcept { return i += n; }
+  friend const_iterator operator+(difference_type n, const_iterator i) noexcept { return i += n; }
+  friend const_iterator operator-(const_iterator i, difference_type n) noexcept { return i -= n; }
+  friend difference_type operator-(const_iterator a, const_iterator b) noexcept { return a.at_ - b.at_; }
+  friend bool operator==(const_iterator a, const_iterator b) noexcept { return a.at_ == b.at_; }
+  friend auto operator<=>(const_iterator a, const_iterator b) noexcept { return a.at_ <=> b.at_; }
+
+ private:
+  friend Shape;
+  const_iterator(const Shape& of, pointer at) noexcept : of_(&of), at_(at) {}
+
+  const Shape* of_ = nullptr;
+  pointer at_ = nullptr;
+};
+
+inline Shape::const_iterator Shape::begin() const noexcept { return {*this, data()}; }
+inline Shape::const_iterator Shape::end() const noexcept { return {*this, data() + num_axes_}; }
 
 namespace detail {
 

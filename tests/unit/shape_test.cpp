@@ -14,6 +14,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ferry/error.hpp"
@@ -72,8 +73,61 @@ TEST_CASE("a shape is read like a vector") {
   CHECK(shape.front() == 5);
   CHECK(shape.back() == 7);
   CHECK(std::vector<int>(shape.begin() + 1, shape.end()) == std::vector{6, 7});
-  CHECK(shape.data() + 3 == shape.end());
+  CHECK(&*shape.begin() == shape.data());
+  CHECK(shape.end() - shape.begin() == 3);
   CHECK(shape.data()[2] == 7);
+}
+
+TEST_CASE("a shape's iterators are those of an array") {
+  using Iterator = Shape::const_iterator;
+  static_assert(std::contiguous_iterator<Iterator>);
+  static_assert(std::ranges::contiguous_range<Shape>);
+  const Shape shape{5, 6, 7};
+  Iterator i = shape.begin();
+  CHECK(*i++ == 5);
+  CHECK(*i == 6);
+  CHECK(*++i == 7);
+  CHECK(*i-- == 7);
+  CHECK(*--i == 5);
+  CHECK(i[2] == 7);
+  CHECK(*(1 + i) == 6);
+  CHECK(i + 3 == shape.end());
+  CHECK(shape.end() - 3 == i);
+  CHECK(i < shape.end());
+  CHECK((i += 2) - shape.begin() == 2);
+  CHECK((i -= 1) == shape.begin() + 1);
+  CHECK(std::span(shape).size() == 3);
+}
+
+TEST_CASE("a shape's iterators become those of a vector of int, as Caffe's layers ask") {
+  using Ints = std::vector<int>;
+  Shape shape{5, 6, 7};
+  const Ints::const_iterator& first = shape.begin() + 1;
+  const Ints::const_iterator& last = shape.size() == 3 ? shape.end() : first + 1;
+  CHECK(Ints(first, last) == Ints{6, 7});
+  CHECK(first - Ints::const_iterator(shape.begin()) == 1);
+
+  const Shape copy = shape;
+  shape = Shape{8, 9};
+  CHECK(Ints(Ints::const_iterator(shape.begin()), Ints::const_iterator(shape.end())) == Ints{8, 9});
+  CHECK(*Ints::const_iterator(copy.begin()) == 5);
+
+  const Shape large{1, std::int64_t{1} << 31};
+  CHECK_THROWS_MATCHES(Ints::const_iterator(large.begin()), ShapeError,
+                       Message("Shape's iterator to std::vector<int>'s: shape 1 2147483648 has a dim over "
+                               "2147483647, the most that int holds; use 64-bit dims"));
+  CHECK(large.begin()[1] == std::int64_t{1} << 31);
+}
+
+TEST_CASE("threads that ask for the iterators of a vector of int at once get those of one") {
+  for (int round = 0; round < 100; ++round) {
+    const Shape shape{5, 6, 7};
+    std::vector<int>::const_iterator begin, end;
+    std::thread other([&] { begin = shape.begin(); });
+    end = shape.end();
+    other.join();
+    REQUIRE(std::vector<int>(begin, end) == std::vector{5, 6, 7});
+  }
 }
 
 TEST_CASE("a copy of a shape is equal and independent") {
