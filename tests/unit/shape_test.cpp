@@ -11,6 +11,7 @@
 #include <iterator>
 #include <limits>
 #include <list>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -111,6 +112,11 @@ TEST_CASE("a shape's iterators become those of a vector of int, as Caffe's layer
   shape = Shape{8, 9};
   CHECK(Ints(Ints::const_iterator(shape.begin()), Ints::const_iterator(shape.end())) == Ints{8, 9});
   CHECK(*Ints::const_iterator(copy.begin()) == 5);
+
+  std::optional<Shape> one(Shape{5});
+  CHECK(*Ints::const_iterator(one->begin()) == 5);
+  one.emplace(Shape{6});  // at the same address
+  CHECK(*Ints::const_iterator(one->begin()) == 6);
 
   const Shape large{1, std::int64_t{1} << 31};
   CHECK_THROWS_MATCHES(Ints::const_iterator(large.begin()), ShapeError,
