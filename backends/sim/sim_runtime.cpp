@@ -75,6 +75,7 @@ SimRuntime::Error SimRuntime::Describe(int index, DeviceProperties& properties) 
     properties.architecture = options.architecture;
     properties.memory = machine().device_memory();
     properties.wavefront = options.wavefront;
+    properties.fine_kernels = options.fine_kernels;
     properties.memory_pools = options.memory_pools;
     properties.unified = machine().Unified(index);
     for (int peer = 0; peer < options.devices; ++peer)

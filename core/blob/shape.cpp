@@ -72,8 +72,8 @@ std::vector<int> Shape::ToInts(const char* call) const {
 const std::vector<int>& Shape::Ints() const {
   const std::lock_guard lock(all_ints().mutex);
   auto& of = all_ints().of;
-  if (const auto made = of.find(this); made != of.end()) return made->second;
-  const auto made = of.emplace(this, ToInts("Shape's iterator to std::vector<int>'s")).first;
+  if (has_ints_.load(std::memory_order_relaxed)) return of.at(this);
+  const auto made = of.insert_or_assign(this, ToInts("Shape's iterator to std::vector<int>'s")).first;
   has_ints_.store(true, std::memory_order_relaxed);
   return made->second;
 }

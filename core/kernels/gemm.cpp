@@ -42,7 +42,7 @@ void RequireApart(const char* name, const Part& a, const Part& c) {
                               " does, and is written while that is read; give it elements of its own");
 }
 
-/// All that is left of C = ... + beta * C without a product, for an element.
+/// An element of C = beta * C, which is left where there are no products.
 template <class T>
 struct ScaleElement {
   std::int64_t n, next;
@@ -73,6 +73,7 @@ IntGemmSizes IntGemmSizesOf(const GemmSizes& sizes, const GemmStrides& strides) 
 template <Real T>
 void Series::Gemm(const IntGemmSizes& sizes, T alpha, const T* a, const T* b, T beta, T* c) const {
   if (sizes.m == 0 || sizes.n == 0) return;
+  if (sizes.k == 0 && beta == 1) return;
   if (sizes.k == 0) return For(std::int64_t{sizes.m} * sizes.n, ScaleElement<T>{sizes.n, sizes.ldc, beta}, c);
   if constexpr (kHasDeviceSpace)
     if (on_ != nullptr) return DeviceGemm(*on_, sizes, alpha, a, b, beta, c);

@@ -71,6 +71,7 @@ struct DeviceProperties {
   std::vector<int> peers{};           ///< of the same backend, whose memory its copies can read
   HostCodeLauncher launch = nullptr;  ///< where kernels are host code that must be queued; else null
   bool kernels_at_once = false;       ///< kernels are host code that runs when it is called, on any stream
+  bool fine_kernels = false;          ///< kernels that are host code do as little an index as those of a GPU
 };
 
 /// One accelerator, or the host: memory, ordered work on it, points in that order to wait for.

@@ -49,8 +49,8 @@ class Shape {
   /// `call` is what an error says was called.
   Shape(std::initializer_list<std::int64_t> dims, const char* call = "Shape") { Take(dims, call); }
   /// Of any range of integers.
-  template <IntegerRange R>
-    requires(!std::same_as<std::remove_cvref_t<R>, Shape>)
+  template <class R>
+    requires(!std::same_as<std::remove_cvref_t<R>, Shape>) && IntegerRange<R>
   Shape(R&& dims, const char* call = "Shape") {
     Take(dims, call);
   }
@@ -59,13 +59,17 @@ class Shape {
   Shape(const Shape& other) noexcept { *this = other; }
   /// Allocates nothing.
   Shape& operator=(const Shape& other) noexcept {
-    Forget();
+    if (has_ints_.load(std::memory_order_relaxed) && *this != other) [[unlikely]]
+      EndInts();
     num_axes_ = other.num_axes_;
     count_ = other.count_;
     std::memmove(dims_.data(), other.data(), other.size() * sizeof(std::int64_t));
     return *this;
   }
-  ~Shape() { Forget(); }
+  ~Shape() {
+    if (has_ints_.load(std::memory_order_relaxed)) [[unlikely]]
+      EndInts();
+  }
 
   /// 0 to 32.
   int num_axes() const noexcept { return num_axes_; }
@@ -124,8 +128,8 @@ class Shape {
            std::memcmp(a.data(), b.data(), a.size() * sizeof(std::int64_t)) == 0;
   }
   /// The same with any range of integers.
-  template <IntegerRange R>
-    requires(!std::same_as<R, Shape>)
+  template <class R>
+    requires(!std::same_as<R, Shape>) && IntegerRange<R>
   friend bool operator==(const Shape& a, const R& b) {
     const std::int64_t *dim = a.data(), *const end = dim + a.size();
     for (const auto other : b)
@@ -152,10 +156,6 @@ class Shape {
   }
   /// The dims, where they stay until the shape changes or ends.
   const std::vector<int>& Ints() const;
-  void Forget() noexcept {
-    if (has_ints_.load(std::memory_order_relaxed)) [[unlikely]]
-      EndInts();
-  }
   void EndInts() noexcept;
   [[noreturn]] void Fail(const char* what, const char* call) const;
   [[noreturn]] void FailDim(std::uint64_t dim, const char* call) const;
@@ -169,7 +169,8 @@ class Shape {
 };
 
 /// Contiguous. Where code that was written for Caffe's shapes asks for the iterator of a std::vector<int>, it
-/// becomes one of the same dims, for as long as the shape stays as it is. Any thread may do that.
+/// becomes one of the same dims, for as long as the shape stays as it is: assigning equal dims changes
+/// nothing. Any thread may do that, and compare the two. Throws ShapeError for a dim over int.
 class Shape::const_iterator {
  public:
   using iterator_concept = std::contiguous_iterator_tag;
@@ -178,10 +179,11 @@ class Shape::const_iterator {
   using difference_type = std::ptrdiff_t;
   using pointer = const std::int64_t*;
   using reference = const std::int64_t&;
+  using OfInts = std::vector<int>::const_iterator;  ///< as Caffe's shapes have them
 
   const_iterator() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): Caffe's shapes are vectors
-  operator std::vector<int>::const_iterator() const { return of_->Ints().begin() + (at_ - of_->data()); }
+  operator OfInts() const { return of_->Ints().begin() + (at_ - of_->data()); }
 
   reference operator*() const noexcept { return *at_; }
   pointer operator->() const noexcept { return at_; }
@@ -198,6 +200,10 @@ class Shape::const_iterator {
   friend difference_type operator-(const_iterator a, const_iterator b) noexcept { return a.at_ - b.at_; }
   friend bool operator==(const_iterator a, const_iterator b) noexcept { return a.at_ == b.at_; }
   friend auto operator<=>(const_iterator a, const_iterator b) noexcept { return a.at_ <=> b.at_; }
+  friend difference_type operator-(OfInts a, const_iterator b) { return a - OfInts(b); }
+  friend difference_type operator-(const_iterator a, OfInts b) { return OfInts(a) - b; }
+  friend bool operator==(const_iterator a, OfInts b) { return OfInts(a) == b; }
+  friend auto operator<=>(const_iterator a, OfInts b) { return OfInts(a) <=> b; }
 
  private:
   friend Shape;

@@ -59,9 +59,12 @@ struct Options {
   // Where vendors' runtimes differ; docs/decisions/0030 has the sources.
   int wavefront = 32;             ///< threads that run in step, as DeviceProperties has it
   std::string architecture = {};  ///< as DeviceProperties has it
-  bool memory_pools = true;       ///< else MallocAsync and FreeAsync are not supported
-  bool null_when_full = false;    ///< MallocAsync succeeds when memory runs out, with a null pointer
-  bool zero_bytes = false;        ///< allocations (with a null pointer) and copies of no bytes succeed
+  /// As DeviceProperties has it: for tests of kernels that are others on a GPU than on a CPU, where an index
+  /// is a line instead of an element.
+  bool fine_kernels = false;
+  bool memory_pools = true;     ///< else MallocAsync and FreeAsync are not supported
+  bool null_when_full = false;  ///< MallocAsync succeeds when memory runs out, with a null pointer
+  bool zero_bytes = false;      ///< allocations (with a null pointer) and copies of no bytes succeed
   /// A copy of pageable memory waits for all work of its device, and is over when it returns.
   bool pageable_serialises = false;
   /// The host sees what copies and fills have written to its memory, pageable memory apart, only once it has

@@ -76,6 +76,38 @@ TEMPLATE_TEST_CASE("Column matrices of many rows are multiplied slice by slice",
   CheckMaps(*detail::MakeGemmConvolution<TestType>(other, world.device()), sizes, world.place());
 }
 
+#ifdef FERRY_HAS_ONEDNN
+TEST_CASE("oneDNN is taken where it computes little more than is needed", "[convolution]") {
+  struct Case {
+    std::int64_t in, out, groups, kernel, image;
+    bool by_8, by_16;  ///< floats in a vector
+  };
+  for (const auto& [in, out, groups, kernel, image, by_8, by_16] : std::vector<Case>{
+           {16, 16, 1, 3, 9, true, true},
+           {64, 64, 1, 1, 9, true, true},
+           {24, 24, 1, 3, 9, true, false},  // filled up to 32 x 32
+           {60, 60, 1, 3, 9, false, true},  // 1.14 times as much
+           {20, 50, 1, 5, 12, false, false},
+           {3, 64, 1, 3, 9, true, true},  // three channels as they are
+           {1, 20, 1, 5, 28, false, false},
+           {40, 100, 2, 5, 12, true, true},  // groups
+           {1, 64, 1, 1, 8, true, true},     // rows of one element: where they are long
+           {1, 64, 1, 1, 7, false, false},
+       }) {
+    CAPTURE(in, out, groups, kernel, image);
+    ConvolutionSizes sizes;
+    sizes.images = 1, sizes.in_channels = in, sizes.out_channels = out, sizes.groups = groups;
+    sizes.window.axes = 2;
+    for (int axis = 0; axis < 2; ++axis)
+      sizes.window.kernel[axis] = kernel, sizes.window.stride[axis] = sizes.window.dilation[axis] = 1;
+    const std::int64_t dims[] = {image, image};
+    REQUIRE(sizes.window.SetImage(dims).empty());
+    CHECK(detail::OneDnnIsFaster(sizes, 8) == by_8);
+    CHECK(detail::OneDnnIsFaster(sizes, 16) == by_16);
+  }
+}
+#endif
+
 TEST_CASE("A map by column matrices is one call, however many images and slices there are", "[convolution]") {
   struct Calls : Observer {
     using Observer::On;
@@ -109,6 +141,23 @@ TEST_CASE("A map by column matrices is one call, however many images and slices 
   calls->operands.clear();
   maps->AddToWeights(world.place(), data(x), data(y), diff(w), &bias_diff);
   CHECK(calls->operands == std::vector<std::size_t>{4, 2, 2});
+}
+
+TEST_CASE("A map by column matrices refuses to write what it reads", "[convolution]") {
+  ConvolutionSizes sizes;
+  sizes.images = 2, sizes.in_channels = sizes.out_channels = 3;
+  sizes.window.axes = 1;
+  sizes.window.kernel[0] = sizes.window.stride[0] = sizes.window.dilation[0] = 1;
+  const std::int64_t image = 4;
+  REQUIRE(sizes.window.SetImage(&image).empty());
+  const World world(ferry::testing::Everywhere());
+  const auto maps = detail::MakeGemmConvolution<float>(sizes, world.device());
+  const Blob<float> x = BlobOf<float>(24, 1, world.device()), w = BlobOf<float>(9, 2, world.device());
+  const detail::Part part = x.part(BlobPart::kData), weights = w.part(BlobPart::kData);
+  const std::vector<float> before = ValuesOf(x, world.device());
+  CHECK_THROWS_AS(maps->ToMaps(world.place(), part, weights, nullptr, part), std::invalid_argument);
+  CHECK_THROWS_AS(maps->ToImages(world.place(), part, weights, part), std::invalid_argument);
+  CHECK(ValuesOf(x, world.device()) == before);
 }
 
 template <class T>

@@ -19,12 +19,12 @@
 
 namespace ferry::testing {
 
-/// A place on a device of its own, "<device> cpu", "<device> main" or "<device> stream". On the simulated
-/// one, all that was misused is a failure at the end.
+/// A place on a device of its own, "<device> cpu", "<device> main", "<device> stream", or "sim fine stream",
+/// whose kernels are cut as for a GPU. On the simulated one, all that was misused is a failure at the end.
 class World {
  public:
-  explicit World(const std::string& where, const sim::Options& options = {})
-      : on_sim_(where.starts_with("sim")) {
+  explicit World(const std::string& where, sim::Options options = {}) : on_sim_(where.starts_with("sim")) {
+    options.fine_kernels |= where.starts_with("sim fine ");
     if (on_sim_) sim::Reset(options);
     device_ = MakeDevice(where.substr(0, where.find(' ')));
     if (where.ends_with("cpu"))
@@ -57,11 +57,17 @@ inline World::~World() {
   CHECK(sim::Inspect().leaks.empty());
 }
 
-/// A test that calls this runs for each place of each device: everywhere that a kernel can run.
-inline std::string Everywhere() {
-  const std::string device = GENERATE(from_range(Devices()));
-  return device + GENERATE(as<std::string>(), " cpu", " main", " stream");
+/// Everywhere that a kernel can run: the places of each device.
+inline std::vector<std::string> AllPlaces() {
+  std::vector<std::string> places;
+  for (const std::string& device : Devices()) {
+    for (const char* const where : {" cpu", " main", " stream"}) places.push_back(device + where);
+    if (device == "sim") places.push_back(device + " fine stream");
+  }
+  return places;
 }
+/// A test that calls this runs for each of them.
+inline std::string Everywhere() { return GENERATE(from_range(AllPlaces())); }
 
 /// On the CPU.
 template <ArrayLike X>

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <limits>
 #include <list>
+#include <new>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -113,6 +114,21 @@ TEST_CASE("a shape's iterators become those of a vector of int, as Caffe's layer
   CHECK(Ints(Ints::const_iterator(shape.begin()), Ints::const_iterator(shape.end())) == Ints{8, 9});
   CHECK(*Ints::const_iterator(copy.begin()) == 5);
 
+  Ints::const_iterator kept = shape.begin();
+  shape = Shape{8, 9};
+  int sum = 0;
+  for (; kept != shape.end(); ++kept) sum += *kept;  // the dims have not changed
+  CHECK(sum == 17);
+  CHECK(shape.end() == kept);
+  CHECK((shape.begin() < kept && kept <= shape.end()));
+  CHECK((kept - shape.begin() == 2 && shape.begin() - kept == -2));
+
+  alignas(Shape) std::byte raw[sizeof(Shape)];
+  const Shape* again = new (raw) Shape{5};
+  CHECK(*Ints::const_iterator(again->begin()) == 5);
+  again = new (raw) Shape{6};  // at the address of one that has not been destroyed
+  CHECK(*Ints::const_iterator(again->begin()) == 6);
+  again->~Shape();
   std::optional<Shape> one(Shape{5});
   CHECK(*Ints::const_iterator(one->begin()) == 5);
   one.emplace(Shape{6});  // at the same address

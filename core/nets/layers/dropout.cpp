@@ -12,8 +12,8 @@ namespace ferry::detail {
 namespace {
 
 /// Elements are drawn in groups: the bits of lane l of a group, 32 for each of its four words, are for its
-/// elements l, kLanes + l, 2 * kLanes + l and 3 * kLanes + l. So neighbours need the same of neighbours,
-/// which are vectors on a CPU and threads on a GPU.
+/// elements l, kLanes + l, 2 * kLanes + l and 3 * kLanes + l. So a CPU computes neighbouring
+/// elements as vectors, and a GPU by neighbouring threads.
 constexpr int kLanes = 16, kWords = 4, kGroup = kLanes * kWords;
 
 /// What decides which elements stay.

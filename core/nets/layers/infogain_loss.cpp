@@ -22,7 +22,7 @@ namespace {
 /// then the layer has to give both a loss_weight.
 /// Gradient: p times the sum of H's row of the label, minus the row; the labels and H have none. A label
 /// without a class is an error. On a GPU it makes the loss and the prediction's gradient not-a-number; a pass
-/// with such a loss throws.
+/// whose loss becomes that throws.
 template <class T>
 class InfogainLossLayer : public LossLayer<T> {
  public:

@@ -86,8 +86,8 @@ class TermSum {
                const Operands&... operands) {
     const std::int64_t blocks = (n + tally::kBlock - 1) / tally::kBlock;
     lanes_.Reshape({2 * blocks * tally::kLanes});
-    constexpr int kAtOnce = 8;  // so that a CPU adds them as vectors
-    if (OnGpuThreads(place))
+    constexpr int kAtOnce = 8;  // so that a CPU adds them as vectors, unless that leaves few to its threads
+    if (OnGpuThreads(place) || blocks < kAtOnce)
       ParallelFor(place, blocks * tally::kLanes, Overwrite(lanes_), operands...,
                   tally::AddLanes<Term, 1>{term, n});
     else

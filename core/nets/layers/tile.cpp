@@ -1,9 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "core/nets/layers/columns.hpp"
 #include "core/nets/layers/layers.hpp"
 #include "ferry/kokkos.hpp"
 
 namespace ferry::detail {
 namespace {
+
+/// A part of the gradient of a row.
+template <class T>
+struct AddTiles {
+  std::int64_t tiles;
+  Parts parts;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, std::int64_t part, View<const T, 3> dy,
+                                              View<T, 2> dx) const {
+    std::int64_t i = parts.First(part);
+    for (; i + kRun <= parts.Last(part); i += kRun) Add<kRun>(&dy(row, 0, i), &dx(row, i));
+    for (; i < parts.Last(part); ++i) Add<1>(&dy(row, 0, i), &dx(row, i));
+  }
+
+ private:
+  template <int kAtOnce>
+  KOKKOS_FORCEINLINE_FUNCTION void Add(const T* dy, T* dx) const {
+    T sums[kAtOnce] = {};
+    for (std::int64_t tile = 0; tile < tiles; ++tile, dy += parts.n)
+      for (int i = 0; i < kAtOnce; ++i) sums[i] += dy[i];
+    for (int i = 0; i < kAtOnce; ++i) dx[i] = sums[i];
+  }
+};
 
 /// The bottom `tiles` times, one after the other along an axis.
 ///
@@ -54,35 +78,15 @@ class TileLayer : public Layer<T> {
         });
   }
 
-  /// A few elements at once, so that a CPU adds them in one register.
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
     if (!propagate_down[0]) return;
-    const std::int64_t tiles = tiles_;
-    const std::int64_t length = length_;
-    ParallelFor(
-        place, {rows_, (length_ + kRun - 1) / kRun}, Read(Diff(*top[0]), {rows_, tiles_, length_}),
-        Overwrite(Diff(*bottom[0]), {rows_, length_}),
-        KOKKOS_LAMBDA(std::int64_t row, std::int64_t run, View<const T, 3> dy, View<T, 2> dx) {
-          const std::int64_t first = run * kRun;
-          if (first + kRun <= length) {
-            T sums[kRun] = {};
-            for (std::int64_t tile = 0; tile < tiles; ++tile)
-              for (int i = 0; i < kRun; ++i) sums[i] += (&dy(row, tile, first))[i];
-            for (int i = 0; i < kRun; ++i) (&dx(row, first))[i] = sums[i];
-          } else {
-            for (std::int64_t i = first; i < length; ++i) {
-              T sum = 0;
-              for (std::int64_t tile = 0; tile < tiles; ++tile) sum += dy(row, tile, i);
-              dx(row, i) = sum;
-            }
-          }
-        });
+    const Parts parts = Parts::Of(place, length_);
+    ParallelFor(place, {rows_, parts.count}, Read(Diff(*top[0]), {rows_, tiles_, length_}),
+                Overwrite(Diff(*bottom[0]), {rows_, length_}), AddTiles<T>{tiles_, parts});
   }
 
  private:
-  static constexpr int kRun = 64;
-
   std::int64_t tiles_ = 0;
   std::int64_t rows_ = 0;
   std::int64_t length_ = 0;

@@ -8,9 +8,10 @@
 
 namespace ferry::detail {
 
-/// Whether loops at this place run on a GPU, by threads that should each do little.
+/// Whether loops at this place run on a GPU, by threads that should each do little; or as if they did.
 inline bool OnGpuThreads(const Place& place) {
-  return place.side() == Side::kGpu && OnDeviceSpace(place.device().properties());
+  const DeviceProperties& device = place.device().properties();
+  return place.side() == Side::kGpu && (OnDeviceSpace(device) || device.fine_kernels);
 }
 
 /// How much one index of a loop does: an element, for a thread of a GPU; or the elements of a line or more.

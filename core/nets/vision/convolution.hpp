@@ -46,8 +46,9 @@ class ConvolutionMaps {
   ConvolutionMaps() = default;
 };
 
-/// By column matrices and Gemm: for all sizes, at all places. Buffers, of one image's size, are memory of
-/// the device.
+/// By column matrices and Gemm: for all sizes, at all places. Buffers, for the column matrix of one image and
+/// for weights in another order, are memory of the device. Throws std::invalid_argument for a result that is
+/// read.
 template <Real T>
 std::unique_ptr<ConvolutionMaps<T>> MakeGemmConvolution(const ConvolutionSizes& sizes, Device& device);
 /// The fastest that this build has.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/convolution.hpp"
@@ -81,7 +82,9 @@ class Steps {
   Steps(const ConvolutionSizes& sizes, Grain grain) : its_(sizes), grain_(grain), slices_(sizes, grain) {}
 
   /// Elements that the kernels need while they run.
-  std::int64_t scratch() const { return columns_at_ + (identity_ ? 0 : its_.groups * slices_.rows * row_); }
+  std::int64_t scratch() const {
+    return columns_at_ + (images_are_columns_ ? 0 : its_.groups * slices_.rows * row_);
+  }
 
   void ToMaps(const Series& series, const T* images, const T* weights, T* maps, T* scratch) const {
     const T* const sliced = Sliced(series, weights, scratch);
@@ -98,13 +101,13 @@ class Steps {
     const T* const sliced = Sliced(series, weights, scratch);
     for (std::int64_t n = 0; n < its_.images; ++n) {
       T* const image = images + n * its_.ImageCount();
-      T* const columns = identity_ ? image : scratch + columns_at_;
+      T* const columns = images_are_columns_ ? image : scratch + columns_at_;
       if (sliced_) series.For(its_.groups * slices_.rows * row_, Clear<T>{}, columns);
       ForEachSlice([&](std::int64_t group, std::int64_t slice) {
         series.Gemm(to_images_, T(1), sliced + WeightsAt(group, slice), maps + MapsAt(n, group),
                     T(sliced_ ? 1 : 0), columns + ColumnsAt(group, slice));
       });
-      if (!identity_) Col2im(series, slices_.window, grain_, its_.in_channels, columns, image);
+      if (!images_are_columns_) Col2im(series, slices_.window, grain_, its_.in_channels, columns, image);
     }
   }
 
@@ -131,7 +134,7 @@ class Steps {
  private:
   /// The column matrix of an image: the image itself where that is one.
   const T* MakeColumns(const Series& series, const T* image, T* scratch) const {
-    if (identity_) return image;
+    if (images_are_columns_) return image;
     Im2col(series, slices_.window, grain_, its_.in_channels, image, scratch + columns_at_);
     return scratch + columns_at_;
   }
@@ -166,7 +169,7 @@ class Steps {
   const ConvolutionSizes its_;
   const Grain grain_;
   const Slices slices_;
-  const bool sliced_ = slices_.count > 1, identity_ = slices_.window.IsIdentity();
+  const bool sliced_ = slices_.count > 1, images_are_columns_ = slices_.window.IsIdentity();
   const std::int64_t rows_ = its_.out_channels / its_.groups;  ///< of maps in a group
   const std::int64_t positions_ = its_.window.StepCount();
   const std::int64_t row_ = slices_.window.StepCount();  ///< of columns
@@ -212,15 +215,20 @@ class GemmConvolution final : public ConvolutionMaps<T> {
   }
 
  private:
-  using Map = void (Steps<T>::*)(const Series&, const T*, const T*, T*, T*) const;
+  using Way = void (Steps<T>::*)(const Series&, const T*, const T*, T*, T*) const;
 
-  void Run(const At& at, Map map, const Part& x, const Part& y, const Operand<T>& to) {
+  void Run(const At& at, Way way, const Part& x, const Part& y, const Operand<T>& to) {
     if (sizes_.images == 0) return;
+    for (const Part* const read : {&x, &y})
+      if (read->memory == to.part().memory && read->range.first == to.part().range.first &&
+          read->range.bytes != 0)
+        throw std::invalid_argument("convolution: " + LabelOf(*read) +
+                                    " is read while it is written; give the result elements of its own");
     const Steps<T> steps(sizes_, GrainAt(at.place()));
     RunSeries(
         at,
-        [steps, map](const Series& series, const T* a, const T* b, T* result, T* scratch) {
-          (steps.*map)(series, a, b, result, scratch);
+        [steps, way](const Series& series, const T* a, const T* b, T* result, T* scratch) {
+          (steps.*way)(series, a, b, result, scratch);
         },
         Operand<const T>(x, Access::kRead), Operand<const T>(y, Access::kRead), to,
         Operand<T>(scratch_.Take(steps.scratch()), Access::kOverwrite));

@@ -32,8 +32,9 @@ MUTATIONS = [
     (SHAPE_H, "if (!std::in_range<std::int64_t>(i))", "if (false)", "an index over int64 shows as a negative one"),
     (SHAPE_H, "if (num_axes_ > 4 || axis < -4 || axis >= 4)", "if (axis < -4 || axis >= 4)",
      "five axes are taken for four"),
-    (SHAPE_H, "    Forget();\n    num_axes_", "    num_axes_", "a shape that was assigned has the old one's ints"),
-    (SHAPE_H, "  ~Shape() { Forget(); }\n", "", "a shape has the ints of one that ended at its address"),
+    (SHAPE_H, "relaxed) && *this != other) [[unlikely]]", "relaxed) && false) [[unlikely]]", "a shape that was assigned has the old one's ints"),
+    (SHAPE_H, "relaxed) && *this != other) [[unlikely]]", "relaxed)) [[unlikely]]", "iterators end where equal dims are assigned"),
+    (SHAPE, "of.insert_or_assign(this,", "of.emplace(this,", "a shape has the ints of one that was at its address"),
     (SHAPE, '(bound == Bound::kInside ? " - 1" : "")', '(bound == Bound::kInside ? "" : " - 1")',
      "an error allows an index that it refuses"),
 

@@ -14,9 +14,6 @@ namespace {
 using onednn::Kind;
 using onednn::Layout;
 
-/// How many floats there are in the library's vectors: with AVX-512, and without.
-std::int64_t VectorLength() { return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8; }
-
 class OneDnnConvolution final : public ConvolutionMaps<float> {
  public:
   OneDnnConvolution(const ConvolutionSizes& sizes, Device& device)
@@ -37,7 +34,7 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
                     const Part* bias) override {
     // The sum over pixels of one long product: BLAS is faster by a tenth to a third, and for images of one
     // channel by five times, where vectors have 8 floats.
-    if (!OnHost(at) || sizes_.window.IsIdentity() || (sizes_.in_channels == 1 && VectorLength() == 8))
+    if (!OnHost(at) || sizes_.window.IsIdentity() || (sizes_.in_channels == 1 && OneDnnVectorLength() == 8))
       return otherwise_->AddToWeights(at, images, maps, weights, bias);
     Run(at, Kind::kToWeights, {images, Access::kRead}, {weights, Access::kReadWrite}, bias,
         Access::kReadWrite, {maps, Access::kRead});
@@ -87,10 +84,8 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
 
 /// How much the library computes for what is needed: it fills channels up to whole vectors, except the one or
 /// three of a net's images.
-double Padding(const ConvolutionSizes& sizes) {
-  const auto padded = [vector = VectorLength()](std::int64_t channels) {
-    return (channels + vector - 1) / vector * vector;
-  };
+double Padding(const ConvolutionSizes& sizes, std::int64_t vector) {
+  const auto padded = [vector](std::int64_t channels) { return (channels + vector - 1) / vector * vector; };
   const std::int64_t in = sizes.in_channels / sizes.groups, out = sizes.out_channels / sizes.groups;
   const std::int64_t taken_in = in == 1 || in == 3 ? in : padded(in);
   return static_cast<double>(taken_in * padded(out)) / static_cast<double>(in * out);
@@ -98,12 +93,16 @@ double Padding(const ConvolutionSizes& sizes) {
 
 }  // namespace
 
-bool OneDnnIsFaster(const ConvolutionSizes& sizes) {
+std::int64_t OneDnnVectorLength() {
+  return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8;
+}
+
+bool OneDnnIsFaster(const ConvolutionSizes& sizes, std::int64_t vector_length) {
   // With one element each row of a column matrix is a channel, or some of its elements. BLAS is slower where
   // that is long.
   if (sizes.window.KernelCount() == 1) return sizes.window.IsIdentity() && sizes.window.StepCount() >= 64;
   // Without AVX-512 the library wins less, so that BLAS is faster with less to fill up: decision 0050.
-  return sizes.groups > 1 || Padding(sizes) <= (VectorLength() == 16 ? 1.5 : 1.1);
+  return sizes.groups > 1 || Padding(sizes, vector_length) <= (vector_length == 16 ? 1.5 : 1.1);
 }
 
 std::unique_ptr<ConvolutionMaps<float>> MakeOneDnnConvolution(const ConvolutionSizes& sizes, Device& device) {

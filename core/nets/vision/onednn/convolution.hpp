@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "core/nets/vision/convolution.hpp"
@@ -10,7 +11,9 @@ namespace ferry::detail {
 /// A convolution that oneDNN computes wherever host code runs; elsewhere it is that of Gemm. Null unless
 /// sizes.IsUsual(): the library has no others. Buffers are memory of the device.
 std::unique_ptr<ConvolutionMaps<float>> MakeOneDnnConvolution(const ConvolutionSizes& sizes, Device& device);
-/// Whether it is then faster than column matrices.
-bool OneDnnIsFaster(const ConvolutionSizes& sizes);
+/// How many floats there are in the library's vectors on this processor: 16 with AVX-512, else 8.
+std::int64_t OneDnnVectorLength();
+/// Whether it is then faster than column matrices, where the library's vectors have so many floats.
+bool OneDnnIsFaster(const ConvolutionSizes& sizes, std::int64_t vector_length = OneDnnVectorLength());
 
 }  // namespace ferry::detail
