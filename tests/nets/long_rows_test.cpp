@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("Tile adds the gradients of rows of any length", "[rows]", fl
 
 TEMPLATE_TEST_CASE("A loss adds any number of terms, to the same bits at every place", "[rows]", float,
                    double) {
-  for (const std::int64_t count : {1, 7, 8, 9, 31, 33, 1023, 1024, 1025, 1031, 2500}) {
+  for (const std::int64_t count : {1, 31, 33, 1023, 1025, 2500, 7168, 7169, 7177, 8192, 8197, 9001}) {
     const Values a = Drawn(count, 4), b = Drawn(count, 5);
     double expected = 0;
     for (std::size_t i = 0; i < a.size(); ++i) expected += (a[i] - b[i]) * (a[i] - b[i]) / 2;
