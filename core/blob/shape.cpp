@@ -72,16 +72,20 @@ std::vector<int> Shape::ToInts(const char* call) const {
 const std::vector<int>& Shape::Ints() const {
   const std::lock_guard lock(all_ints().mutex);
   auto& of = all_ints().of;
-  if (has_ints_.load(std::memory_order_relaxed)) return of.at(this);
+  if (has_ints_) return of.at(this);
   const auto made = of.insert_or_assign(this, ToInts("Shape's iterator to std::vector<int>'s")).first;
-  has_ints_.store(true, std::memory_order_relaxed);
+  has_ints_ = true;
   return made->second;
 }
 
 void Shape::EndInts() noexcept {
   const std::lock_guard lock(all_ints().mutex);
   all_ints().of.erase(this);
-  has_ints_.store(false, std::memory_order_relaxed);
+  has_ints_ = false;
+}
+
+void Shape::EndIntsUnlessOf(const Shape& other) noexcept {
+  if (*this != other) EndInts();
 }
 
 void Shape::Fail(const char* what, const char* call) const {

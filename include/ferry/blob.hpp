@@ -80,7 +80,7 @@ class Blob : public BlobArrays<T> {
   void Reshape(const R& shape) {
     if constexpr (detail::ForwardRange<const R>)
       if (shape_ == shape && HasShape()) return;
-    Reshape(Shape(shape, "Blob::Reshape"));
+    ReshapeToRange(shape);
   }
   void Reshape(std::initializer_list<std::int64_t> shape) { Reshape(Shape(shape, "Blob::Reshape")); }
   void Reshape(std::int64_t num, std::int64_t channels, std::int64_t height, std::int64_t width) {
@@ -251,6 +251,11 @@ class Blob : public BlobArrays<T> {
   Blob SliceOf(std::int64_t first, std::int64_t count) const;
   void Copy(const Blob& source, BlobPart part, WithReshape reshape, const Stream* on, const Site& site);
   void ReshapeTo(const Shape& shape, const char* call);
+  /// Not inline, so that the same range saves no registers for a Shape that it does not make.
+  template <class R>
+  [[gnu::noinline]] void ReshapeToRange(const R& shape) {
+    ReshapeTo(Shape(shape, "Blob::Reshape"), "Blob::Reshape");
+  }
   /// Makes the change, and takes on the shape that goes with it.
   void Commit(const Shape& shape, detail::Reshaping& reshaping) noexcept;
   void Take(const detail::BlobContents& contents, bool reshape, const Site& site);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -59,15 +58,15 @@ class Shape {
   Shape(const Shape& other) noexcept { *this = other; }
   /// Allocates nothing.
   Shape& operator=(const Shape& other) noexcept {
-    if (has_ints_.load(std::memory_order_relaxed) && *this != other) [[unlikely]]
-      EndInts();
+    if (has_ints_) [[unlikely]]
+      EndIntsUnlessOf(other);
     num_axes_ = other.num_axes_;
     count_ = other.count_;
     std::memmove(dims_.data(), other.data(), other.size() * sizeof(std::int64_t));
     return *this;
   }
   ~Shape() {
-    if (has_ints_.load(std::memory_order_relaxed)) [[unlikely]]
+    if (has_ints_) [[unlikely]]
       EndInts();
   }
 
@@ -131,10 +130,10 @@ class Shape {
   template <class R>
     requires(!std::same_as<R, Shape>) && IntegerRange<R>
   friend bool operator==(const Shape& a, const R& b) {
-    const std::int64_t *dim = a.data(), *const end = dim + a.size();
+    const std::int64_t* dim = a.data();
     for (const auto other : b)
-      if (dim == end || !std::cmp_equal(*dim++, other)) return false;
-    return dim == end;
+      if (dim == a.data() + a.num_axes_ || !std::cmp_equal(*dim++, other)) return false;
+    return dim == a.data() + a.num_axes_;
   }
 
  private:
@@ -157,20 +156,21 @@ class Shape {
   /// The dims, where they stay until the shape changes or ends.
   const std::vector<int>& Ints() const;
   void EndInts() noexcept;
+  void EndIntsUnlessOf(const Shape& other) noexcept;
   [[noreturn]] void Fail(const char* what, const char* call) const;
   [[noreturn]] void FailDim(std::uint64_t dim, const char* call) const;
   [[noreturn]] void FailAxis(int axis, const char* call) const;
   [[noreturn]] void FailLegacy(int axis, const char* call) const;
 
   int num_axes_ = 0;
-  mutable std::atomic<bool> has_ints_ = false;  ///< whether somebody has asked for them
+  mutable bool has_ints_ = false;  ///< whether somebody has asked for them; under the table's lock if const
   std::int64_t count_ = 1;
   std::array<std::int64_t, kMaxBlobAxes> dims_;  ///< the first num_axes_ are set
 };
 
 /// Contiguous. Where code that was written for Caffe's shapes asks for the iterator of a std::vector<int>, it
-/// becomes one of the same dims, for as long as the shape stays as it is: assigning equal dims changes
-/// nothing. Any thread may do that, and compare the two. Throws ShapeError for a dim over int.
+/// becomes one of the same dims. That one ends when the shape does, or gets other dims. Several threads may
+/// ask at once for iterators of a shape that nobody changes. To convert throws ShapeError for a dim over int.
 class Shape::const_iterator {
  public:
   using iterator_concept = std::contiguous_iterator_tag;
@@ -203,7 +203,6 @@ class Shape::const_iterator {
   friend difference_type operator-(OfInts a, const_iterator b) { return a - OfInts(b); }
   friend difference_type operator-(const_iterator a, OfInts b) { return OfInts(a) - b; }
   friend bool operator==(const_iterator a, OfInts b) { return OfInts(a) == b; }
-  friend auto operator<=>(const_iterator a, OfInts b) { return OfInts(a) <=> b; }
 
  private:
   friend Shape;

@@ -116,11 +116,11 @@ TEST_CASE("a shape's iterators become those of a vector of int, as Caffe's layer
 
   Ints::const_iterator kept = shape.begin();
   shape = Shape{8, 9};
+  const Ints others(2);  // takes the room of ints that would be freed
   int sum = 0;
   for (; kept != shape.end(); ++kept) sum += *kept;  // the dims have not changed
   CHECK(sum == 17);
   CHECK(shape.end() == kept);
-  CHECK((shape.begin() < kept && kept <= shape.end()));
   CHECK((kept - shape.begin() == 2 && shape.begin() - kept == -2));
 
   alignas(Shape) std::byte raw[sizeof(Shape)];

@@ -105,7 +105,7 @@ class HingeLossLayer : public LossLayer<T> {
       this->sum_.Compute(place, num * terms.parts.count, {false, static_cast<double>(num)}, *top[0], terms,
                          Read(*bottom[0]), Read(*bottom[1]));
     };
-    const Parts parts = Parts::Of(place, classes);
+    const Parts parts = Parts::Of(place, classes);  // elements on a GPU, whose sum so may have other bits
     if (IsSquared())
       add(AddMargins<T, true>{{classes}, parts});
     else

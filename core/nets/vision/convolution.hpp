@@ -47,8 +47,8 @@ class ConvolutionMaps {
 };
 
 /// By column matrices and Gemm: for all sizes, at all places. Buffers, for the column matrix of one image and
-/// for weights in another order, are memory of the device. Throws std::invalid_argument for a result that is
-/// read.
+/// for weights in another order, are memory of the device. Each map throws std::invalid_argument if it would
+/// write what it reads.
 template <Real T>
 std::unique_ptr<ConvolutionMaps<T>> MakeGemmConvolution(const ConvolutionSizes& sizes, Device& device);
 /// The fastest that this build has.
