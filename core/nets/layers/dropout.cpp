@@ -12,9 +12,9 @@ namespace ferry::detail {
 namespace {
 
 /// Elements are drawn in groups: the bits of lane l of a group, 32 for each of its four words, are for its
-/// elements l, kLanes + l, 2 * kLanes + l and 3 * kLanes + l. So a CPU computes neighbouring
+/// elements l, kDrawLanes + l, 2 * kDrawLanes + l and 3 * kDrawLanes + l. So a CPU computes neighbouring
 /// elements as vectors, and a GPU by neighbouring threads.
-constexpr int kLanes = 16, kWords = 4, kGroup = kLanes * kWords;
+constexpr int kDrawLanes = 16, kDrawWords = 4, kDrawGroup = kDrawLanes * kDrawWords;
 
 /// What decides which elements stay.
 template <class T>
@@ -34,14 +34,14 @@ struct Drop {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, T* y,
                                               std::uint8_t* stays) const {
     const std::int64_t lane = index * kAtOnce;
-    std::uint32_t bits[kWords][kAtOnce];
+    std::uint32_t bits[kDrawWords][kAtOnce];
     for (int j = 0; j < kAtOnce; ++j) {
       const Philox::Block block = draw.random.At(static_cast<std::uint64_t>(lane + j));
-      for (int word = 0; word < kWords; ++word) bits[word][j] = block.word[word];
+      for (int word = 0; word < kDrawWords; ++word) bits[word][j] = block.word[word];
     }
-    const std::int64_t first = lane / kLanes * kGroup + lane % kLanes;
-    for (int word = 0; word < kWords; ++word) {
-      const std::int64_t at = first + word * kLanes;
+    const std::int64_t first = lane / kDrawLanes * kDrawGroup + lane % kDrawLanes;
+    for (int word = 0; word < kDrawWords; ++word) {
+      const std::int64_t at = first + std::int64_t{word} * kDrawLanes;
       T kept[kAtOnce];  // y may be x
       for (int j = 0; j < kAtOnce; ++j) kept[j] = x[at + j] * draw.Factor(bits[word][j]);
       for (int j = 0; j < kAtOnce; ++j) y[at + j] = kept[j];
@@ -58,8 +58,9 @@ struct DropRest {
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, const T* x, T* y, std::uint8_t* stays) const {
     const std::int64_t at = first + i;
-    const Philox::Block block = draw.random.At(static_cast<std::uint64_t>(first / kWords + i % kLanes));
-    const std::uint32_t bits = block.word[i / kLanes];
+    const Philox::Block block =
+        draw.random.At(static_cast<std::uint64_t>(first / kDrawWords + i % kDrawLanes));
+    const std::uint32_t bits = block.word[i / kDrawLanes];
     y[at] = x[at] * draw.Factor(bits);
     stays[at] = bits >= draw.dropped ? 1 : 0;
   }
@@ -98,16 +99,16 @@ class DropoutLayer : public NeuronLayer<T> {
     if (this->phase_ != TRAIN) return Pass(place, *bottom[0], *top[0]);
     const auto dropped = static_cast<std::uint32_t>(std::ldexp(static_cast<double>(Ratio()), 32));
     const Draw<T> draw{Philox(this->random_key()), dropped, Factor()};
-    const std::int64_t groups = bottom[0]->count() / kGroup, rest = bottom[0]->count() % kGroup;
+    const std::int64_t groups = bottom[0]->count() / kDrawGroup, rest = bottom[0]->count() % kDrawGroup;
     if (OnGpuThreads(place))
-      ParallelFor(place, groups * kLanes, Read(*bottom[0]), Overwrite(*top[0]), Overwrite(stays_),
+      ParallelFor(place, groups * kDrawLanes, Read(*bottom[0]), Overwrite(*top[0]), Overwrite(stays_),
                   Drop<T, 1>{draw});
     else
       ParallelFor(place, groups, Read(*bottom[0]), Overwrite(*top[0]), Overwrite(stays_),
-                  Drop<T, kLanes>{draw});
+                  Drop<T, kDrawLanes>{draw});
     if (rest != 0)
       ParallelFor(place, rest, Read(*bottom[0]), ReadWrite(*top[0]), ReadWrite(stays_),
-                  DropRest<T>{draw, groups * kGroup});
+                  DropRest<T>{draw, groups * kDrawGroup});
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,

@@ -82,7 +82,7 @@ MUTATIONS = [
     (LAYERS + "hinge_loss.cpp", "cls < first + count ?", "cls < first + count - 1 ?", "the last class of a part is nobody's own"),
     (LAYERS + "term_sum.hpp", "for (int l = 0; i + l < end; ++l) add(i + l, l);", "", "a loss leaves out the rest behind whole rows of lanes"),
     (LAYERS + "copy_rows.hpp", "const std::int64_t first = piece * kPiece,", "const std::int64_t first = 0 * piece * kPiece,", "each piece of a long row is the first one"),
-    (LAYERS + "dropout.cpp", "first / kWords + i % kLanes", "first / kWords + i % kLanes + 1", "the elements behind the last group have others' bits"),
+    (LAYERS + "dropout.cpp", "first / kDrawWords + i % kDrawLanes", "first / kDrawWords + i % kDrawLanes + 1", "the elements behind the last group have others' bits"),
     (LAYERS + "prelu.cpp", "const Blob<T>& x_of = bottom[0] == top[0] ? kept_ : *bottom[0];", "const Blob<T>& x_of = *bottom[0];",
      "PReLU in place takes its top for its bottom"),
     (LAYERS + "lrn.cpp", "if (Across() && bottom[0] == top[0])", "if (false)", "LRN in place reads what it has written"),
