@@ -129,7 +129,8 @@ TEMPLATE_TEST_CASE("HingeLoss has any number of classes", "[rows]", float, doubl
         INFO(where << ", " << classes << " classes, " << squared);
         const World world(where);
         const Values x = Drawn(3 * classes, 6);
-        const Values labels = {0, static_cast<double>(classes / 2), static_cast<double>(classes - 1)};
+        const std::int64_t middle = classes / 2;
+        const Values labels = {0, static_cast<double>(middle), static_cast<double>(classes - 1)};
         double expected = 0;
         Values slopes;
         for (std::int64_t i = 0; i < 3 * classes; ++i) {
