@@ -143,23 +143,6 @@ TEST_CASE("A map by column matrices is one call, however many images and slices 
   CHECK(calls->operands == std::vector<std::size_t>{4, 2, 2});
 }
 
-TEST_CASE("A map by column matrices refuses to write what it reads", "[convolution]") {
-  ConvolutionSizes sizes;
-  sizes.images = 2, sizes.in_channels = sizes.out_channels = 3;
-  sizes.window.axes = 1;
-  sizes.window.kernel[0] = sizes.window.stride[0] = sizes.window.dilation[0] = 1;
-  const std::int64_t image = 4;
-  REQUIRE(sizes.window.SetImage(&image).empty());
-  const World world(ferry::testing::Everywhere());
-  const auto maps = detail::MakeGemmConvolution<float>(sizes, world.device());
-  const Blob<float> x = BlobOf<float>(24, 1, world.device()), w = BlobOf<float>(9, 2, world.device());
-  const detail::Part part = x.part(BlobPart::kData), weights = w.part(BlobPart::kData);
-  const std::vector<float> before = ValuesOf(x, world.device());
-  CHECK_THROWS_AS(maps->ToMaps(world.place(), part, weights, nullptr, part), std::invalid_argument);
-  CHECK_THROWS_AS(maps->ToImages(world.place(), part, weights, part), std::invalid_argument);
-  CHECK(ValuesOf(x, world.device()) == before);
-}
-
 template <class T>
 struct Run {
   std::shared_ptr<Layer<T>> layer;
@@ -197,6 +180,22 @@ TEST_CASE("A convolution follows a bottom that changes its size", "[convolution]
       CHECK(run.top.shape() == fresh.top.shape());
       CHECK(ValuesOf(run.top, world.device()) == ValuesOf(fresh.top, world.device()));
     }
+  }
+}
+
+TEST_CASE("A convolution refuses to write what it reads", "[convolution]") {
+  const World world(ferry::testing::Everywhere());
+  for (const char* const type : {"Convolution", "Deconvolution"}) {
+    Run<float> run(type, "num_output: 16 kernel_size: 1", {2, 16, 3, 3}, world.place());
+    const std::vector<float> numbers = Numbers<float>(run.bottom.count(), 1);
+    std::copy(numbers.begin(), numbers.end(), run.bottom.overwrite_cpu_data());
+    run.top.ShareData(run.bottom);
+    const auto why = Catch::Matchers::ContainsSubstring("share their elements");
+    CHECK_THROWS_WITH(run.layer->Forward({&run.bottom}, {&run.top}), why);
+    CHECK(ValuesOf(run.bottom, world.device()) == numbers);
+    run.top.ShareDiff(run.bottom);
+    CHECK_THROWS_WITH(run.layer->Backward({&run.top}, {true}, {&run.bottom}), why);
+    run.layer->Backward({&run.top}, {false}, {&run.bottom});
   }
 }
 

@@ -85,10 +85,12 @@ TEMPLATE_TEST_CASE("Column matrices are made by lines as by elements, and Col2im
     const std::vector<TestType> expected = Columns(window, channels, x);
     for (const Grain grain : {Grain::kLine, Grain::kElement}) {
       std::copy(x.begin(), x.end(), images.overwrite_cpu_data());
-      detail::Im2col(world.place(), window, grain, channels, Read(images), Overwrite(columns));
+      detail::RunColumns(world.place(), &detail::Im2col<TestType>, window, grain, channels, Read(images),
+                         Overwrite(columns));
       CHECK(ValuesOf(columns, world.device()) == expected);
       std::copy(dy.begin(), dy.end(), columns.overwrite_cpu_data());
-      detail::Col2im(world.place(), window, grain, channels, Read(columns), Overwrite(images));
+      detail::RunColumns(world.place(), &detail::Col2im<TestType>, window, grain, channels, Read(columns),
+                         Overwrite(images));
       const std::vector<TestType> dx = ValuesOf(images, world.device());
       // For all y: <Im2col(x), dy> = <x, Col2im(dy)>; a unit vector for x asks for each element on its own.
       std::vector<TestType> unit(x.size(), 0);

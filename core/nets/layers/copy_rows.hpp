@@ -37,7 +37,8 @@ void CopyRows(const Place& place, std::int64_t rows, std::int64_t count, const R
               const RowParts<T>& to) {
   const std::int64_t from_first = from.first;
   const std::int64_t to_first = to.first;
-  if (!OnGpuThreads(place) && count >= 16) {
+  constexpr std::int64_t kFew = 16;  // elements that a loop moves while a copy is called
+  if (!OnGpuThreads(place) && count >= kFew) {
     using Piece = CopyPiece<T>;
     const std::int64_t pieces = (count + Piece::kPiece - 1) / Piece::kPiece;
     ParallelFor(place, {rows, pieces}, from.matrix, to.matrix, Piece{count, from_first, to_first});

@@ -57,13 +57,14 @@ class Im2colLayer final : public Layer<T> {
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const std::string wrong = WithoutWindows(*bottom[0], *top[0], channel_axis_ + 1);
     if (!wrong.empty()) this->Fail(wrong);
-    Im2col(place, window_, GrainAt(place), Images(*bottom[0]), Read(*bottom[0]), Overwrite(*top[0]));
+    RunColumns(place, &Im2col<T>, window_, GrainAt(place), Images(*bottom[0]), Read(*bottom[0]),
+               Overwrite(*top[0]));
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& /*propagate_down*/,
                   const Blobs& bottom) override {
-    Col2im(place, window_, GrainAt(place), Images(*bottom[0]), Read(Diff(*top[0])),
-           Overwrite(Diff(*bottom[0])));
+    RunColumns(place, &Col2im<T>, window_, GrainAt(place), Images(*bottom[0]), Read(Diff(*top[0])),
+               Overwrite(Diff(*bottom[0])));
   }
 
  private:

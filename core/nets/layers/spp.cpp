@@ -2,8 +2,8 @@
 #include <memory>
 #include <string>
 
+#include "core/nets/layers/copy_rows.hpp"
 #include "core/nets/layers/layers.hpp"
-#include "core/nets/vision/chunk.hpp"
 #include "ferry/diff.hpp"
 #include "ferry/kokkos.hpp"
 #include "ferry/nets/layer_registry.hpp"
@@ -72,15 +72,10 @@ class SPPLayer final : public Layer<T> {
     for (Level& level : levels_) {
       level.x.ShareData(*bottom[0]);
       level.pooling->Forward({&level.x}, {&level.y});
-      const std::int64_t size = level.y.count(1), all = top[0]->count(1), at = first;
-      const Chunks chunks(place, size, size);
+      const std::int64_t rows = level.y.shape(0), size = level.y.count(1);
       if (size == 0) continue;
-      ParallelFor(
-          place, level.y.shape(0) * chunks.per_line, Read(level.y), ReadWrite(*top[0]),
-          KOKKOS_LAMBDA(std::int64_t index, const T* from, T* to) {
-            const auto [n, begin, end] = chunks[index];
-            for (std::int64_t i = begin; i < end; ++i) to[n * all + at + i] = from[n * size + i];
-          });
+      CopyRows<T>(place, rows, size, {Read(level.y, {rows, size}), 0},
+                  {ReadWrite(*top[0], {rows, top[0]->count(1)}), first});
       first += size;
     }
   }
@@ -90,15 +85,10 @@ class SPPLayer final : public Layer<T> {
     if (!propagate_down[0]) return;
     std::int64_t first = 0;
     for (Level& level : levels_) {
-      const std::int64_t size = level.y.count(1), all = top[0]->count(1), at = first;
-      const Chunks chunks(place, size, size);
+      const std::int64_t rows = level.y.shape(0), size = level.y.count(1);
       if (size == 0) continue;
-      ParallelFor(
-          place, level.y.shape(0) * chunks.per_line, Read(Diff(*top[0])), Overwrite(Diff(level.y)),
-          KOKKOS_LAMBDA(std::int64_t index, const T* from, T* to) {
-            const auto [n, begin, end] = chunks[index];
-            for (std::int64_t i = begin; i < end; ++i) to[n * size + i] = from[n * all + at + i];
-          });
+      CopyRows<T>(place, rows, size, {Read(Diff(*top[0]), {rows, top[0]->count(1)}), first},
+                  {Overwrite(Diff(level.y), {rows, size}), 0});
       level.pooling->Backward({&level.y}, {true}, {&level.x});
       if (first == 0)
         Copy(place, Diff(level.x), Diff(*bottom[0]));

@@ -24,8 +24,8 @@ struct ConvolutionSizes {
   bool IsUsual() const;
 };
 
-/// The three maps of a convolution. Arrays are the data or
-/// diffs of blobs, with as many elements as the sizes say. Each call queues work at `at`.
+/// The three maps of a convolution. Arrays are the data or diffs of blobs, with as many elements as the sizes
+/// say; what is written must not be read. Each call queues work at `at`.
 template <Real T>
 class ConvolutionMaps {
  public:
@@ -47,8 +47,7 @@ class ConvolutionMaps {
 };
 
 /// By column matrices and Gemm: for all sizes, at all places. Buffers, for the column matrix of one image and
-/// for weights in another order, are memory of the device. Each map throws std::invalid_argument if it would
-/// write what it reads.
+/// for weights in another order, are memory of the device.
 template <Real T>
 std::unique_ptr<ConvolutionMaps<T>> MakeGemmConvolution(const ConvolutionSizes& sizes, Device& device);
 /// The fastest that this build has.

@@ -94,6 +94,15 @@ void ConvolutionLayerBase<T>::Reshape(const Blobs& bottom, const Blobs& top) {
   for (Blob<T>* const blob : top) blob->Reshape(dims);
 }
 
+/// Two blobs may share their storage.
+template <class T>
+void ConvolutionLayerBase<T>::RequireOwn(const Part& read, const Part& written) const {
+  if (read.memory == written.memory && read.range.first == written.range.first && read.range.bytes != 0)
+    this->Fail(
+        "a bottom and its top share their elements, and the layer cannot be in place; give the top "
+        "elements of its own");
+}
+
 template <class T>
 void ConvolutionLayerBase<T>::ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) {
   const std::string wrong = WithoutWindows(*bottom[0], *top[0], channel_axis_ + 1);
@@ -101,6 +110,7 @@ void ConvolutionLayerBase<T>::ForwardAt(const Place& place, const Blobs& bottom,
   const Part weights = this->blobs_[0]->part(BlobPart::kData);
   for (std::size_t i = 0; i < bottom.size(); ++i) {
     const Part from = bottom[i]->part(BlobPart::kData), to = top[i]->part(BlobPart::kData);
+    RequireOwn(from, to);
     if (direction_ == Direction::kToMaps) {
       const Part bias = HasBias() ? this->blobs_[1]->part(BlobPart::kData) : Part{};
       maps_->ToMaps(place, from, weights, HasBias() ? &bias : nullptr, to);
@@ -123,6 +133,7 @@ void ConvolutionLayerBase<T>::BackwardAt(const Place& place, const Blobs& top,
   for (std::size_t i = 0; i < top.size(); ++i) {
     const Part x = bottom[i]->part(BlobPart::kData), dx = bottom[i]->part(BlobPart::kDiff);
     const Part dy = top[i]->part(BlobPart::kDiff);
+    if (propagate_down[i]) RequireOwn(dy, dx);
     if (train_bias && !together)
       AddSumsToBias(place, sizes_.images, top[i]->shape(channel_axis_), Read(Diff(*top[i])), sums_,
                     ReadWrite(Diff(*this->blobs_[1])));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/convolution.hpp"
@@ -219,11 +218,6 @@ class GemmConvolution final : public ConvolutionMaps<T> {
 
   void Run(const At& at, Way way, const Part& x, const Part& y, const Operand<T>& to) {
     if (sizes_.images == 0) return;
-    for (const Part* const read : {&x, &y})
-      if (read->memory == to.part().memory && read->range.first == to.part().range.first &&
-          read->range.bytes != 0)
-        throw std::invalid_argument("convolution: " + LabelOf(*read) +
-                                    " is read while it is written; give the result elements of its own");
     const Steps<T> steps(sizes_, GrainAt(at.place()));
     RunSeries(
         at,

@@ -227,15 +227,6 @@ void Im2col(const Series& series, const Window& window, Grain grain, std::int64_
 }
 
 template <Real T>
-void Im2col(const At& at, const Window& window, Grain grain, std::int64_t channels,
-            const Operand<const T>& images, const Operand<T>& columns) {
-  const auto work = [=](const Series& series, const T* x, T* y) {
-    Im2col(series, window, grain, channels, x, y);
-  };
-  RunSeries(at, work, images, columns);
-}
-
-template <Real T>
 void Col2im(const Series& series, const Window& window, Grain grain, std::int64_t channels, const T* columns,
             T* images) {
   const std::int64_t positions = window.StepCount(), pixels = window.ImageCount();
@@ -247,22 +238,9 @@ void Col2im(const Series& series, const Window& window, Grain grain, std::int64_
     series.For(channels, RowsAdd<T>{WithTwoAxes(window), positions, pixels, kernels}, columns, images);
 }
 
-template <Real T>
-void Col2im(const At& at, const Window& window, Grain grain, std::int64_t channels,
-            const Operand<const T>& columns, const Operand<T>& images) {
-  const auto work = [=](const Series& series, const T* x, T* y) {
-    Col2im(series, window, grain, channels, x, y);
-  };
-  RunSeries(at, work, columns, images);
-}
-
-#define FERRY_INSTANTIATE(T)                                                                   \
-  template void Im2col(const Series&, const Window&, Grain, std::int64_t, const T*, T*);       \
-  template void Im2col(const At&, const Window&, Grain, std::int64_t, const Operand<const T>&, \
-                       const Operand<T>&);                                                     \
-  template void Col2im(const Series&, const Window&, Grain, std::int64_t, const T*, T*);       \
-  template void Col2im(const At&, const Window&, Grain, std::int64_t, const Operand<const T>&, \
-                       const Operand<T>&)
+#define FERRY_INSTANTIATE(T)                                                             \
+  template void Im2col(const Series&, const Window&, Grain, std::int64_t, const T*, T*); \
+  template void Col2im(const Series&, const Window&, Grain, std::int64_t, const T*, T*)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE

@@ -14,17 +14,21 @@ namespace ferry::detail {
 template <Real T>
 void Im2col(const Series& series, const Window& window, Grain grain, std::int64_t channels, const T* images,
             T* columns);
-/// The same as a call of its own.
-template <Real T>
-void Im2col(const At& at, const Window& window, Grain grain, std::int64_t channels,
-            const Operand<const T>& images, const Operand<T>& columns);
 
 /// The transposed map: each element of the images becomes the sum of all that Im2col would copy it to.
 template <Real T>
 void Col2im(const Series& series, const Window& window, Grain grain, std::int64_t channels, const T* columns,
             T* images);
+
+/// One of the two as a call of its own.
 template <Real T>
-void Col2im(const At& at, const Window& window, Grain grain, std::int64_t channels,
-            const Operand<const T>& columns, const Operand<T>& images);
+void RunColumns(const At& at, void (*map)(const Series&, const Window&, Grain, std::int64_t, const T*, T*),
+                const Window& window, Grain grain, std::int64_t channels, const Operand<const T>& from,
+                const Operand<T>& to) {
+  const auto work = [=](const Series& series, const T* x, T* y) {
+    map(series, window, grain, channels, x, y);
+  };
+  RunSeries(at, work, from, to);
+}
 
 }  // namespace ferry::detail
