@@ -31,8 +31,8 @@ std::string Join(std::span<const std::int64_t> numbers) {
                    (bound == Bound::kInside ? " - 1" : ""));
 }
 
-/// Of shapes whose iterators became those of a std::vector<int>: few, so that they cost the others no room.
-/// Never destroyed, for global shapes.
+/// The ints of shapes whose iterators became those of a std::vector<int>. In a table, as few shapes need
+/// them, and the others then stay small. Never destroyed, for global shapes.
 struct AllInts {
   std::mutex mutex;
   std::map<const Shape*, std::vector<int>> of;

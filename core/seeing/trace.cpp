@@ -39,7 +39,7 @@ void Trace::Events::End() noexcept try {
   { const std::lock_guard rest(mutex_); }
   try {
     CloseAll();
-  } catch (const std::exception&) {  // it ends after what was kept
+  } catch (const std::exception&) {  // the file ends after the last that was kept
     file_.Drop();
   }
   file_.End();

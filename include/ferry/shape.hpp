@@ -163,7 +163,7 @@ class Shape {
   [[noreturn]] void FailLegacy(int axis, const char* call) const;
 
   int num_axes_ = 0;
-  mutable bool has_ints_ = false;  ///< whether somebody has asked for them; under the table's lock if const
+  mutable bool has_ints_ = false;  ///< const functions read and set it under a lock
   std::int64_t count_ = 1;
   std::array<std::int64_t, kMaxBlobAxes> dims_;  ///< the first num_axes_ are set
 };
@@ -203,6 +203,7 @@ class Shape::const_iterator {
   friend difference_type operator-(OfInts a, const_iterator b) { return a - OfInts(b); }
   friend difference_type operator-(const_iterator a, OfInts b) { return OfInts(a) - b; }
   friend bool operator==(const_iterator a, OfInts b) { return OfInts(a) == b; }
+  friend std::strong_ordering operator<=>(const_iterator a, OfInts b) { return OfInts(a) - b <=> 0; }
 
  private:
   friend Shape;

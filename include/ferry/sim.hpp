@@ -59,8 +59,8 @@ struct Options {
   // Where vendors' runtimes differ; docs/decisions/0030 has the sources.
   int wavefront = 32;             ///< threads that run in step, as DeviceProperties has it
   std::string architecture = {};  ///< as DeviceProperties has it
-  /// As DeviceProperties has it: for tests of kernels that are others on a GPU than on a CPU, where an index
-  /// is a line instead of an element.
+  /// As DeviceProperties has it: runs the kernels of layers cut as for a GPU, so that tests reach them
+  /// without one.
   bool fine_kernels = false;
   bool memory_pools = true;     ///< else MallocAsync and FreeAsync are not supported
   bool null_when_full = false;  ///< MallocAsync succeeds when memory runs out, with a null pointer

@@ -121,6 +121,7 @@ TEST_CASE("a shape's iterators become those of a vector of int, as Caffe's layer
   for (; kept != shape.end(); ++kept) sum += *kept;  // the dims have not changed
   CHECK(sum == 17);
   CHECK(shape.end() == kept);
+  CHECK((shape.begin() < kept && kept <= shape.end() && kept > shape.begin()));
   CHECK((kept - shape.begin() == 2 && shape.begin() - kept == -2));
 
   alignas(Shape) std::byte raw[sizeof(Shape)];

@@ -11,9 +11,9 @@
 namespace ferry::detail {
 namespace {
 
-/// Elements are drawn in groups: the bits of lane l of a group, 32 for each of its four words, are for its
-/// elements l, kDrawLanes + l, 2 * kDrawLanes + l and 3 * kDrawLanes + l. So a CPU computes neighbouring
-/// elements as vectors, and a GPU by neighbouring threads.
+/// Elements are drawn in groups, for which there is a block of random bits for each lane. Word w of lane l is
+/// for element w * kDrawLanes + l of the group. So a CPU computes neighbouring elements as vectors, and a GPU
+/// by neighbouring threads.
 constexpr int kDrawLanes = 16, kDrawWords = 4, kDrawGroup = kDrawLanes * kDrawWords;
 
 /// What decides which elements stay.

@@ -80,7 +80,8 @@ struct MarginSlopes {
 /// Bottoms: predictions, whose dims from axis 1 on are the classes; labels, one for each instance.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: 0 where the margin is 0 or less; the labels have none. A label without a class is an error. On a
-/// GPU it makes the loss and the instance's gradient not-a-number; a pass whose loss becomes that throws.
+/// GPU it makes the loss and the instance's gradient not-a-number; if the net's loss becomes that, too, the
+/// pass throws.
 /// Caffe: keeps the margins in the diff of bottom 0 from Forward to Backward; Ferry computes them anew. Caffe
 /// refuses more than 4 axes, and takes labels with more elements than are used.
 template <class T>
@@ -105,7 +106,7 @@ class HingeLossLayer : public LossLayer<T> {
       this->sum_.Compute(place, num * terms.parts.count, {false, static_cast<double>(num)}, *top[0], terms,
                          Read(*bottom[0]), Read(*bottom[1]));
     };
-    const Parts parts = Parts::Of(place, classes);  // elements on a GPU, whose sum so may have other bits
+    const Parts parts = Parts::Of(place, classes);  // one element each on a GPU, which may round otherwise
     if (IsSquared())
       add(AddMargins<T, true>{{classes}, parts});
     else

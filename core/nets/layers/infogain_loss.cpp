@@ -21,8 +21,8 @@ namespace {
 /// Tops: the loss, of weight 1 unless the layer says otherwise; if there is a second, what Softmax gives:
 /// then the layer has to give both a loss_weight.
 /// Gradient: p times the sum of H's row of the label, minus the row; the labels and H have none. A label
-/// without a class is an error. On a GPU it makes the loss and the prediction's gradient not-a-number; a pass
-/// whose loss becomes that throws.
+/// without a class is an error. On a GPU it makes the loss and the prediction's gradient not-a-number; if the
+/// net's loss becomes that, too, the pass throws.
 template <class T>
 class InfogainLossLayer : public LossLayer<T> {
  public:

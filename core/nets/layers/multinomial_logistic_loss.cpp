@@ -13,8 +13,8 @@ namespace {
 /// Bottoms: probabilities, whose dims from axis 1 on are the classes; labels, one for each instance.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: -1 / max(p, 1e-20) at the label's class, and 0 at the others; the labels have none. A label
-/// without a class is an error. On a GPU it makes the loss and the instance's gradient not-a-number; a pass
-/// whose loss becomes that throws.
+/// without a class is an error. On a GPU it makes the loss and the instance's gradient not-a-number; if the
+/// net's loss becomes that, too, the pass throws.
 /// Caffe: refuses more than 4 axes.
 template <class T>
 class MultinomialLogisticLossLayer : public LossLayer<T> {

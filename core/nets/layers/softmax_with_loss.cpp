@@ -18,7 +18,7 @@ namespace {
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: (p - 1) at the label's class, p at the others, 0 where the label is ignored; the labels have
 /// none. A label without a class is an error. On a GPU it makes the loss and the prediction's gradient
-/// not-a-number; a pass whose loss becomes that throws.
+/// not-a-number; if the net's loss becomes that, too, the pass throws.
 /// Caffe: refuses a second top, which its documents speak of; so does Ferry.
 template <class T>
 class SoftmaxWithLossLayer : public LossLayer<T> {

@@ -46,8 +46,8 @@ class ConvolutionMaps {
   ConvolutionMaps() = default;
 };
 
-/// By column matrices and Gemm: for all sizes, at all places. Buffers, for the column matrix of one image and
-/// for weights in another order, are memory of the device.
+/// By column matrices and Gemm: for all sizes, at all places. Buffers, for the column matrix and the maps of
+/// one image and for weights in another order, are memory of the device.
 template <Real T>
 std::unique_ptr<ConvolutionMaps<T>> MakeGemmConvolution(const ConvolutionSizes& sizes, Device& device);
 /// The fastest that this build has.

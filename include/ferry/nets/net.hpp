@@ -71,8 +71,8 @@ class Net {
   /// run before an error stays. Each pass forward first gives tops and buffers the shapes that the inputs
   /// ask for. The loss is the sum over all blobs with a loss weight. If it is not-a-number, layers on a GPU
   /// are asked whether a bottom has a value that they cannot use, such as a label without a class, and then
-  /// the pass throws. Bottoms are taken to be what they were when the layer ran, so that where activations
-  /// are shared only a layer whose own loss is not-a-number is asked, as soon as it has run.
+  /// the pass throws. To ask a layer needs the bottoms that it ran on. Where activations are shared they may
+  /// have been overwritten, so only a layer whose own loss is not-a-number is asked, right after it ran.
   ///@{
 
   /// Returns the outputs, and where it is asked for, the loss.

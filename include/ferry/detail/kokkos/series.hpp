@@ -18,10 +18,10 @@ class Series {
  public:
   /// On a stream whose kernels are DeviceSpace's. It must outlive the series.
   explicit Series(const Stream& on) : on_(&on) {}
-  /// On the host, in the calling thread's order. `gpu` is UseKokkos'.
+  /// On the host, in the calling thread's order. `gpu` is as RunOnHost takes it.
   explicit Series(std::optional<int> gpu) : gpu_(gpu) {}
 
-  /// body(i, x...) for i from 0 to n - 1, in any order and at once.
+  /// body(i, x...) for i from 0 to n - 1, in any order, and concurrently.
   template <class Body, class... X>
   void For(std::int64_t n, const Body& body, X*... x) const {
     using Each = BoundBody<Body, std::make_index_sequence<1>, std::index_sequence_for<X...>, X*...>;
@@ -40,8 +40,8 @@ class Series {
   std::optional<int> gpu_;
 };
 
-/// One call of several kernels: work(series, pointers...), with what each operand has. Where kernels are host
-/// code, a copy of `work` runs as a whole, in the order of the place's stream.
+/// One call of several kernels: work(series, pointers...), with a pointer to the elements of each operand.
+/// Where kernels are host code, a copy of `work` runs as a whole, in the order of the place's stream.
 template <class Work, class... Operands>
 void RunSeries(const At& at, const Work& work, const Operands&... operands) {
   const Taken<Operands...> taken(at, operands...);
