@@ -160,6 +160,34 @@ struct Run {
   }
 };
 
+TEST_CASE("Slices are not taken where they have more lines than the column matrix", "[convolution]") {
+  struct Scratch : Observer {
+    using Observer::On;
+    void On(const CallRecord& call) override { bytes = call.operands.back().range.bytes; }
+    std::size_t bytes = 0;
+  };
+  ConvolutionSizes sizes;
+  sizes.images = 1, sizes.in_channels = 40, sizes.out_channels = 2;
+  sizes.window.axes = 2;
+  for (int axis = 0; axis < 2; ++axis) {
+    sizes.window.kernel[axis] = 3 - 2 * axis, sizes.window.stride[axis] = sizes.window.dilation[axis] = 1;
+  }
+  sizes.window.dilation[0] = sizes.window.pad[0] = 500;
+  const std::int64_t image[] = {4, 5};
+  REQUIRE(sizes.window.SetImage(image).empty());
+  const World world("host cpu");
+  const Blob<double> x = BlobOf<double>(sizes.ImageCount(), 1, world.device());
+  const Blob<double> w = BlobOf<double>(2 * sizes.KernelCount(), 2, world.device());
+  Blob<double> y({sizes.MapCount()}, world.device());
+  const auto scratch = std::make_shared<Scratch>();
+  const Watch watch(scratch);
+  const auto data = [](const Blob<double>& blob) { return blob.part(BlobPart::kData); };
+  detail::MakeGemmConvolution<double>(sizes, world.device())
+      ->ToMaps(world.place(), data(x), data(w), nullptr, data(y));
+  const std::int64_t matrix = sizes.KernelCount() * sizes.window.StepCount();
+  CHECK(scratch->bytes == sizeof(double) * static_cast<std::size_t>(matrix));
+}
+
 TEST_CASE("A convolution follows a bottom that changes its size", "[convolution]") {
   const World world(ferry::testing::Everywhere());
   const auto fill = [](Blob<float>& blob, std::uint64_t seed) {
@@ -185,17 +213,26 @@ TEST_CASE("A convolution follows a bottom that changes its size", "[convolution]
 
 TEST_CASE("A convolution refuses to write what it reads", "[convolution]") {
   const World world(ferry::testing::Everywhere());
+  const auto why = Catch::Matchers::ContainsSubstring("share their elements");
   for (const char* const type : {"Convolution", "Deconvolution"}) {
     Run<float> run(type, "num_output: 16 kernel_size: 1", {2, 16, 3, 3}, world.place());
-    const std::vector<float> numbers = Numbers<float>(run.bottom.count(), 1);
-    std::copy(numbers.begin(), numbers.end(), run.bottom.overwrite_cpu_data());
-    run.top.ShareData(run.bottom);
-    const auto why = Catch::Matchers::ContainsSubstring("share their elements");
-    CHECK_THROWS_WITH(run.layer->Forward({&run.bottom}, {&run.top}), why);
-    CHECK(ValuesOf(run.bottom, world.device()) == numbers);
-    run.top.ShareDiff(run.bottom);
-    CHECK_THROWS_WITH(run.layer->Backward({&run.top}, {true}, {&run.bottom}), why);
-    run.layer->Backward({&run.top}, {false}, {&run.bottom});
+    Blob<float> other({2, 16, 3, 3}, world.device()), other_top(world.device());
+    const std::vector<Blob<float>*> bottoms{&run.bottom, &other}, tops{&run.top, &other_top};
+    const std::vector<float> numbers = Numbers<float>(other.count(), 1);
+    for (Blob<float>* const bottom : bottoms)
+      std::copy(numbers.begin(), numbers.end(), bottom->overwrite_cpu_data());
+    run.layer->Forward(bottoms, tops);
+    for (Blob<float>* const bottom : bottoms) {  // its own, and the other one's
+      run.top.ShareData(*bottom);
+      CHECK_THROWS_WITH(run.layer->Forward(bottoms, tops), why);
+      CHECK(ValuesOf(*bottom, world.device()) == numbers);
+      run.top.ShareDiff(*bottom);
+      CHECK_THROWS_WITH(run.layer->Backward(tops, {true, true}, bottoms), why);
+    }
+    run.layer->Backward(tops, {true, false}, bottoms);  // which writes no gradient of the other
+    Run<float> none(type, "num_output: 16 kernel_size: 1", {0, 16, 3, 3}, world.place());
+    none.layer->Forward({&none.bottom}, {&none.top});
+    CHECK(none.top.count() == 0);
   }
 }
 

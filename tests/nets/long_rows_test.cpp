@@ -48,12 +48,12 @@ TEMPLATE_TEST_CASE("Concat and Slice move rows of any length", "[rows]", float, 
     const World world(where);
     for (const std::int64_t length : {1, 15, 16, 17, 16384, 16385, 40000}) {
       INFO(where << ", " << length);
-      const Shape shapes[] = {{2, length}, {2, 3}};
+      const Shape shapes[] = {{2, 3}, {2, length}};
       const auto long_one = static_cast<std::size_t>(length);
-      const Values x = Drawn(2 * length, 1), y = Drawn(6, 2);
+      const Values x = Drawn(6, 1), y = Drawn(2 * length, 2);
       Values joined;
       for (std::size_t row = 0; row < 2; ++row)
-        for (const Values& part : {Part(x, row * long_one, long_one), Part(y, row * 3, 3)})
+        for (const Values& part : {Part(x, row * 3, 3), Part(y, row * long_one, long_one)})
           joined.insert(joined.end(), part.begin(), part.end());
 
       Made<TestType> concat("name: 'c' type: 'Concat'", world.place(), {shapes[0], shapes[1]}, 1);
@@ -66,9 +66,8 @@ TEMPLATE_TEST_CASE("Concat and Slice move rows of any length", "[rows]", float, 
       CHECK((DiffOf(*concat.bottoms[0]) == x));
       CHECK((DiffOf(*concat.bottoms[1]) == y));
 
-      Made<TestType> slice(
-          "name: 's' type: 'Slice' slice_param { slice_point: " + std::to_string(length) + " }",
-          world.place(), {{2, length + 3}}, 2);
+      Made<TestType> slice("name: 's' type: 'Slice' slice_param { slice_point: 3 }", world.place(),
+                           {{2, length + 3}}, 2);
       SetData(*slice.bottoms[0], joined);
       slice.layer->Forward(slice.bottoms, slice.tops);
       CHECK((DataOf(*slice.tops[0]) == x));
@@ -79,6 +78,17 @@ TEMPLATE_TEST_CASE("Concat and Slice move rows of any length", "[rows]", float, 
       CHECK((DiffOf(*slice.bottoms[0]) == joined));
     }
   }
+}
+
+TEMPLATE_TEST_CASE("BNLL of what is far below 0 has all its digits", "[rows]", float, double) {
+  const World world("host cpu");
+  const Values x = {-5, -15, -20, -40, -80};
+  Made<TestType> bnll("name: 'b' type: 'BNLL'", world.place(), {{5}}, 1);
+  SetData(*bnll.bottoms[0], x);
+  bnll.layer->Forward(bnll.bottoms, bnll.tops);
+  const Values y = DataOf(*bnll.tops[0]);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    CHECK(y[i] == Approx(std::log1p(std::exp(x[i]))).epsilon(sizeof(TestType) == 4 ? 1e-6 : 1e-14));
 }
 
 TEMPLATE_TEST_CASE("Tile adds the gradients of rows of any length", "[rows]", float, double) {

@@ -23,7 +23,8 @@ struct Draw {
   std::uint32_t dropped;  ///< so many of 2^32 numbers
   T factor;
 
-  KOKKOS_FORCEINLINE_FUNCTION T Factor(std::uint32_t bits) const { return bits >= dropped ? factor : T(0); }
+  KOKKOS_FORCEINLINE_FUNCTION bool Stays(std::uint32_t bits) const { return bits >= dropped; }
+  KOKKOS_FORCEINLINE_FUNCTION T Factor(std::uint32_t bits) const { return Stays(bits) ? factor : T(0); }
 };
 
 /// An index has `kAtOnce` lanes of one group.
@@ -45,7 +46,7 @@ struct Drop {
       T kept[kAtOnce];  // y may be x
       for (int j = 0; j < kAtOnce; ++j) kept[j] = x[at + j] * draw.Factor(bits[word][j]);
       for (int j = 0; j < kAtOnce; ++j) y[at + j] = kept[j];
-      for (int j = 0; j < kAtOnce; ++j) stays[at + j] = bits[word][j] >= draw.dropped ? 1 : 0;
+      for (int j = 0; j < kAtOnce; ++j) stays[at + j] = draw.Stays(bits[word][j]) ? 1 : 0;
     }
   }
 };
@@ -62,7 +63,7 @@ struct DropRest {
         draw.random.At(static_cast<std::uint64_t>(first / kDrawWords + i % kDrawLanes));
     const std::uint32_t bits = block.word[i / kDrawLanes];
     y[at] = x[at] * draw.Factor(bits);
-    stays[at] = bits >= draw.dropped ? 1 : 0;
+    stays[at] = draw.Stays(bits) ? 1 : 0;
   }
 };
 

@@ -96,21 +96,25 @@ void ConvolutionLayerBase<T>::Reshape(const Blobs& bottom, const Blobs& top) {
 
 /// Two blobs may share their storage.
 template <class T>
-void ConvolutionLayerBase<T>::RequireOwn(const Part& read, const Part& written) const {
-  if (read.memory == written.memory && read.range.first == written.range.first && read.range.bytes != 0)
-    this->Fail(
-        "a bottom and its top share their elements, and the layer cannot be in place; give the top "
-        "elements of its own");
+void ConvolutionLayerBase<T>::RequireOwn(const Blobs& read, const Blobs& written, BlobPart part) const {
+  for (const Blob<T>* const to : written)
+    for (const Blob<T>* const from : read) {
+      const Part x = from->part(part), y = to->part(part);
+      if (x.memory == y.memory && x.range.first == y.range.first && x.range.bytes != 0)
+        this->Fail(
+            "a bottom and a top share their elements, and the layer cannot be in place; give the top "
+            "elements of its own");
+    }
 }
 
 template <class T>
 void ConvolutionLayerBase<T>::ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) {
   const std::string wrong = WithoutWindows(*bottom[0], *top[0], channel_axis_ + 1);
   if (!wrong.empty()) this->Fail(wrong);
+  RequireOwn(bottom, top, BlobPart::kData);
   const Part weights = this->blobs_[0]->part(BlobPart::kData);
   for (std::size_t i = 0; i < bottom.size(); ++i) {
     const Part from = bottom[i]->part(BlobPart::kData), to = top[i]->part(BlobPart::kData);
-    RequireOwn(from, to);
     if (direction_ == Direction::kToMaps) {
       const Part bias = HasBias() ? this->blobs_[1]->part(BlobPart::kData) : Part{};
       maps_->ToMaps(place, from, weights, HasBias() ? &bias : nullptr, to);
@@ -125,6 +129,10 @@ void ConvolutionLayerBase<T>::ForwardAt(const Place& place, const Blobs& bottom,
 template <class T>
 void ConvolutionLayerBase<T>::BackwardAt(const Place& place, const Blobs& top,
                                          const std::vector<bool>& propagate_down, const Blobs& bottom) {
+  Blobs written;
+  for (std::size_t i = 0; i < bottom.size(); ++i)
+    if (propagate_down[i]) written.push_back(bottom[i]);
+  RequireOwn(top, written, BlobPart::kDiff);
   const Part weights = this->blobs_[0]->part(BlobPart::kData);
   const Part weights_diff = this->blobs_[0]->part(BlobPart::kDiff);
   const Part bias_diff = HasBias() ? this->blobs_[1]->part(BlobPart::kDiff) : Part{};
@@ -133,7 +141,6 @@ void ConvolutionLayerBase<T>::BackwardAt(const Place& place, const Blobs& top,
   for (std::size_t i = 0; i < top.size(); ++i) {
     const Part x = bottom[i]->part(BlobPart::kData), dx = bottom[i]->part(BlobPart::kDiff);
     const Part dy = top[i]->part(BlobPart::kDiff);
-    if (propagate_down[i]) RequireOwn(dy, dx);
     if (train_bias && !together)
       AddSumsToBias(place, sizes_.images, top[i]->shape(channel_axis_), Read(Diff(*top[i])), sums_,
                     ReadWrite(Diff(*this->blobs_[1])));

@@ -33,7 +33,7 @@ class ConvolutionLayerBase : public Layer<T> {
  private:
   void MakeWeights(const Blobs& bottom, std::int64_t outputs);
   void CheckBottoms(const Blobs& bottom) const;
-  void RequireOwn(const Part& read, const Part& written) const;
+  void RequireOwn(const Blobs& read, const Blobs& written, BlobPart part) const;
   bool HasBias() const { return this->layer_param().convolution_param().bias_term(); }
 
   const Direction direction_;

@@ -16,9 +16,11 @@ namespace {
 /// image and its padding, and the others are views of it.
 struct Slices {
   Slices(const ConvolutionSizes& sizes, Grain grain) : window(sizes.window), rows(sizes.KernelCount()) {
-    // A product of few rows takes longer to add to the maps than is saved. On a GPU each takes a launch.
+    // A product of few rows takes longer to add to the maps than is saved. On a GPU each takes a launch. A
+    // window that reaches far leaves slices more lines than the whole matrix has.
     constexpr std::int64_t kFewRows = 32;
     if (grain == Grain::kElement || window.axes == 0 || window.stride[0] != 1 ||
+        window.image[0] + 2 * window.pad[0] > window.kernel[0] * window.steps[0] ||
         rows / window.kernel[0] < kFewRows)
       return;
     count = window.kernel[0];
