@@ -183,7 +183,7 @@ class Shape::const_iterator {
 
   const_iterator() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): Caffe's shapes are vectors
-  operator OfInts() const { return of_->Ints().begin() + (at_ - of_->data()); }
+  operator OfInts() const { return of_ == nullptr ? OfInts() : of_->Ints().begin() + (at_ - of_->data()); }
 
   reference operator*() const noexcept { return *at_; }
   pointer operator->() const noexcept { return at_; }

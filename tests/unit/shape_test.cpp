@@ -96,6 +96,7 @@ TEST_CASE("a shape's iterators are those of an array") {
   CHECK(i + 3 == shape.end());
   CHECK(shape.end() - 3 == i);
   CHECK(i < shape.end());
+  CHECK(std::to_address(i) == shape.data());
   CHECK((i += 2) - shape.begin() == 2);
   CHECK((i -= 1) == shape.begin() + 1);
   CHECK(std::span(shape).size() == 3);
@@ -121,6 +122,7 @@ TEST_CASE("a shape's iterators become those of a vector of int, as Caffe's layer
   for (; kept != shape.end(); ++kept) sum += *kept;  // the dims have not changed
   CHECK(sum == 17);
   CHECK(shape.end() == kept);
+  CHECK(Ints::const_iterator(Shape::const_iterator()) == Ints::const_iterator());
   CHECK((shape.begin() < kept && kept <= shape.end() && kept > shape.begin()));
   CHECK((kept - shape.begin() == 2 && shape.begin() - kept == -2));
 
