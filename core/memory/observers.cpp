@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -21,9 +20,11 @@ namespace ferry {
 namespace {
 
 struct Attached {
-  Attached(std::shared_ptr<Observer> it, std::uint64_t before) : observer(std::move(it)), number(before) {}
+  Attached(std::shared_ptr<Observer> it, Told of, std::uint64_t before)
+      : observer(std::move(it)), told(of), number(before) {}
 
   std::shared_ptr<Observer> observer;
+  Told told;
   std::uint64_t number;                ///< of those that came before it
   std::atomic<bool> detached = false;  ///< by a thread that is telling, and removes it after that
 };
@@ -33,7 +34,8 @@ struct Attached {
 struct Observers {
   std::shared_mutex mutex;
   std::list<Attached> list;
-  std::uint64_t arrivals = 0;
+  std::atomic<int> from_start = 0;  ///< those in the list that are told so; counted before they arrive
+  std::atomic<std::uint64_t> arrivals = 0;
 };
 Observers& observers() {
   static auto* const instance = new Observers;
@@ -57,6 +59,7 @@ void Remove() noexcept {
     const auto at = one++;
     if (!at->detached) continue;
     gone.splice(gone.end(), list, at);
+    if (at->told == Told::kFromStart) --observers().from_start;
     --detail::watchers;
   }
 }
@@ -106,14 +109,14 @@ void Begin() {
   static_cast<void>(begun);
 }
 
-/// Calls those whose number is less than `end`.
-template <class Call>
-void CallAll(Call call, std::uint64_t end = std::numeric_limits<std::uint64_t>::max()) noexcept try {
+/// Calls those that `is_told` holds for.
+template <class IsTold, class Call>
+void CallThose(IsTold is_told, Call call) noexcept try {
   Begin();
   const Telling telling;  // before the lock: ends after it
   const std::shared_lock lock(observers().mutex);
   for (const Attached& one : observers().list) try {
-      if (one.number < end && !one.detached) call(*one.observer);
+      if (is_told(one) && !one.detached) call(*one.observer);
     } catch (const std::exception& error) {
       Detach(one.observer.get());
       Warn(error.what());
@@ -127,7 +130,13 @@ void CallAll(Call call, std::uint64_t end = std::numeric_limits<std::uint64_t>::
 
 template <class Record>
 void TellAll(const Record& record) noexcept {
-  CallAll([&](Observer& observer) { observer.On(record); });
+  CallThose([](const Attached&) { return true; }, [&](Observer& observer) { observer.On(record); });
+}
+
+template <class Call>
+void CallFromStart(Call call) noexcept {
+  if (observers().from_start.load(std::memory_order_relaxed) == 0) return;
+  CallThose([](const Attached& one) { return one.told == Told::kFromStart; }, call);
 }
 
 void LogRecord(const AccessRecord& record) {
@@ -143,30 +152,33 @@ void LogRecord(const AccessRecord& record) {
 
 }  // namespace
 
-Watch::Watch(std::shared_ptr<Observer> observer) : observer_(std::move(observer)) {
+Watch::Watch(std::shared_ptr<Observer> observer, Told told) : observer_(std::move(observer)) {
   if (observer_ == nullptr) throw std::invalid_argument("Watch: the observer is null");
   if (calls.depth != 0)
     throw std::logic_error(
         "Watch: an observer that is being told of something attaches one, and would wait for itself; attach "
         "it before or after that");
   const std::lock_guard lock(observers().mutex);
-  observers().list.emplace_back(observer_, observers().arrivals);
+  observers().list.emplace_back(observer_, told, observers().arrivals);
+  if (told == Told::kFromStart) ++observers().from_start;
   ++observers().arrivals;
   ++detail::watchers;
 }
 
 Watch::Watch(std::function<void(const AccessRecord&)> on_access)
-    : Watch([&]() -> std::shared_ptr<Observer> {
-        struct OfAccesses : Observer {
-          using Observer::On;
-          void On(const AccessRecord& access) override { call(access); }
-          std::function<void(const AccessRecord&)> call;
-        };
-        if (!on_access) return nullptr;
-        auto observer = std::make_shared<OfAccesses>();
-        observer->call = std::move(on_access);
-        return observer;
-      }()) {}
+    : Watch(
+          [&]() -> std::shared_ptr<Observer> {
+            struct OfAccesses : Observer {
+              using Observer::On;
+              void On(const AccessRecord& access) override { call(access); }
+              std::function<void(const AccessRecord&)> call;
+            };
+            if (!on_access) return nullptr;
+            auto observer = std::make_shared<OfAccesses>();
+            observer->call = std::move(on_access);
+            return observer;
+          }(),
+          Told::kOnceDone) {}
 
 Watch::~Watch() { Detach(observer_.get()); }
 
@@ -174,18 +186,20 @@ namespace detail {
 
 std::uint64_t TellBefore(const CopyRecord& copy, std::uint64_t told) {
   Begin();
+  const std::uint64_t arrivals = observers().arrivals;  // first: who arrives after this was not asked
+  if (observers().from_start == 0) return arrivals;
   const Telling telling;
   const std::shared_lock lock(observers().mutex);
   for (const Attached& one : observers().list)
-    if (one.number >= told && !one.detached) one.observer->Before(copy);
+    if (one.number >= told && one.told == Told::kFromStart && !one.detached) one.observer->Before(copy);
   return observers().arrivals;
 }
 void TellStart(const CopyRecord& copy) noexcept {
-  CallAll([&](Observer& observer) { observer.OnStart(copy); });
+  CallFromStart([&](Observer& observer) { observer.OnStart(copy); });
 }
 void Tell(const CopyRecord& copy) noexcept { TellAll(copy); }
 void TellFailure(const CopyRecord& copy) noexcept {
-  CallAll([&](Observer& observer) { observer.OnFailure(copy); });
+  CallFromStart([&](Observer& observer) { observer.OnFailure(copy); });
 }
 void Tell(const AccessRecord& access) noexcept {
   if (log_level() == LogLevel::kTrace) try {
@@ -196,16 +210,17 @@ void Tell(const AccessRecord& access) noexcept {
   TellAll(access);
 }
 void Tell(const UnreadRecord& unread, std::uint64_t arrivals) noexcept {
-  CallAll([&](Observer& observer) { observer.On(unread); }, arrivals);
+  CallThose([=](const Attached& one) { return one.number < arrivals; },
+            [&](Observer& observer) { observer.On(unread); });
 }
 void Tell(const WaitRecord& wait) noexcept { TellAll(wait); }
 void Tell(const LifeRecord& life) noexcept { TellAll(life); }
 void TellStart(const CallRecord& call) noexcept {
-  CallAll([&](Observer& observer) { observer.OnStart(call); });
+  CallFromStart([&](Observer& observer) { observer.OnStart(call); });
 }
 void Tell(const CallRecord& call) noexcept { TellAll(call); }
 void TellFailure(const CallRecord& call) noexcept {
-  CallAll([&](Observer& observer) { observer.OnFailure(call); });
+  CallFromStart([&](Observer& observer) { observer.OnFailure(call); });
 }
 
 }  // namespace detail

@@ -154,6 +154,8 @@ void Ledger::Book::On(const CopyRecord& copy) {
 }
 
 void Ledger::Book::On(const AccessRecord& access) {
+  const bool works = access.side == Side::kGpu && access.access != Access::kRead;
+  if (!works && access.zeroed == 0 && detail_ != Detail::kVerify) return;  // nothing to count, or to know
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*access.memory);
   if (access.zeroed != 0) {  // not all losses are told
@@ -161,7 +163,7 @@ void Ledger::Book::On(const AccessRecord& access) {
     memory.lenders.Remove(access.range);
   }
   if (access.access != Access::kRead) {
-    if (access.side == Side::kGpu) memory.written = {access.site, Clock::now()};
+    if (works) memory.written = {access.site, Clock::now()};
     memory.lent = {0, 0};
     if (detail_ == Detail::kVerify && access.access == Access::kReadWrite &&
         access.bytes_on_host != nullptr) {
@@ -269,7 +271,7 @@ std::vector<LedgerEntry> Ledger::Book::Entries() const {
   return entries;
 }
 
-Ledger::Ledger(Detail detail) : book_(std::make_shared<Book>(detail)), watch_(book_) {}
+Ledger::Ledger(Detail detail) : book_(std::make_shared<Book>(detail)), watch_(book_, Told::kOnceDone) {}
 Ledger::~Ledger() = default;
 
 std::vector<LedgerEntry> Ledger::Entries() const { return book_->Entries(); }

@@ -154,11 +154,17 @@ class Observer {
   Observer& operator=(const Observer&) = default;
 };
 
+/// What an observer is told of copies and calls.
+enum class Told : std::uint8_t {
+  kFromStart,  ///< Before and OnStart, then On or OnFailure
+  kOnceDone    ///< On alone, which costs less
+};
+
 /// Has an observer told of everything while it lives. Several are told in the order in which they came.
 class [[nodiscard]] Watch {
  public:
   /// Throws std::invalid_argument for null, and std::logic_error in a call of an observer.
-  explicit Watch(std::shared_ptr<Observer> observer);
+  explicit Watch(std::shared_ptr<Observer> observer, Told told = Told::kFromStart);
   /// An observer of accesses alone.
   explicit Watch(std::function<void(const AccessRecord&)> on_access);
   /// Returns when no call of the observer is under way. In a call of an observer it returns at once, and the

@@ -184,5 +184,45 @@ TEST_CASE("A copy that cannot be queued is told as a failure after its start") {
   CHECK(notes->failed == 64);
 }
 
+/// And of the starts of copies.
+struct Starting : Calling {
+  using Calling::OnStart;
+  void Before(const CopyRecord&) override { order += "before "; }
+  void OnStart(const CopyRecord&) override { order += "start of a copy "; }
+};
+
+TEST_CASE("Who is told of things once they are done is told nothing before") {
+  CallFixture f;
+  const auto once = std::make_shared<Starting>(), whole = std::make_shared<Starting>();
+  Array<float> x(16, *f.device);
+  Set(f.cpu, 1.0F, x);
+  const Watch watch(once, Told::kOnceDone);
+  {
+    const Watch other(whole, Told::kFromStart);
+    Scale(f.gpu, 2.0F, x);
+  }
+  CHECK(whole->order == "before start of a copy copy start end ");
+  CHECK(once->order == "copy end ");
+  once->order.clear();
+  static_cast<void>(f.cpu.ReadWrite(x));
+  Scale(f.gpu, 2.0F, x);
+  CHECK(once->order == "copy copy end ");
+  CHECK(whole->order == "before start of a copy copy start end ");
+}
+
+TEST_CASE("Who is told of things once they are done is not told of a failure") {
+  LogDevice device;
+  const auto once = std::make_shared<Starting>(), whole = std::make_shared<Starting>();
+  SyncedMemory memory(64, device);
+  memory.mutable_cpu_data();
+  memory.Prefetch(Side::kGpu, Stream::Main(device));
+  memory.mutable_cpu_data();
+  const Watch watch(once, Told::kOnceDone), other(whole);
+  device.FailAt(1);
+  CHECK_THROWS_AS(memory.gpu_data(), DeviceError);
+  CHECK(whole->order == "before start of a copy failure of a copy ");
+  CHECK(once->order.empty());
+}
+
 }  // namespace
 }  // namespace ferry::testing

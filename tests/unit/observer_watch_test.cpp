@@ -2,6 +2,7 @@
 // Whose turn it is to be told, and how that ends.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <list>
 #include <memory>
@@ -129,7 +130,7 @@ TEST_CASE("An observer that comes while a copy waits may refuse it") {
   late->refuses = true;
   std::optional<Watch> late_watch;
   f.meanwhile = [&] { late_watch.emplace(late); };
-  const Watch watch(std::make_shared<Notes>());
+  const Watch watch(std::make_shared<Notes>(), GENERATE(Told::kFromStart, Told::kOnceDone));
   CHECK_THROWS_AS(memory.gpu_data(), std::runtime_error);
   CHECK(memory.head() == Head::HEAD_AT_CPU);
 }
