@@ -25,7 +25,7 @@ struct Attached {
 
   std::shared_ptr<Observer> observer;
   Told told;
-  std::uint64_t number;                ///< of those that came before it
+  std::uint64_t number;                ///< of those that came before it, which no other has
   std::atomic<bool> detached = false;  ///< by a thread that is telling, and removes it after that
 };
 
@@ -64,25 +64,7 @@ void Remove() noexcept {
   }
 }
 
-/// Does nothing if the observer has been removed already, because it threw.
-void MarkDetached(const Observer* observer) noexcept {
-  for (Attached& one : observers().list)
-    if (one.observer.get() == observer && !one.detached.exchange(true)) return;
-}
-
-void Detach(const Observer* observer) noexcept {
-  if (calls.depth != 0) {
-    MarkDetached(observer);
-    calls.detached = true;
-    return;
-  }
-  {
-    const std::shared_lock lock(observers().mutex);
-    MarkDetached(observer);
-  }
-  Remove();
-}
-
+/// While a thread tells. Removes those that it detached, once it is out of all its calls.
 class Telling {
  public:
   Telling() noexcept { ++calls.depth; }
@@ -92,6 +74,20 @@ class Telling {
   Telling(const Telling&) = delete;
   Telling& operator=(const Telling&) = delete;
 };
+
+void Detach(Attached& one) noexcept {
+  one.detached = true;
+  calls.detached = true;
+}
+
+/// Does nothing if it has been removed already, because it threw.
+void Detach(std::uint64_t number) noexcept {
+  const Telling telling;  // before the lock: ends after it
+  std::shared_lock<std::shared_mutex> lock;
+  if (calls.depth == 1) lock = std::shared_lock(observers().mutex);
+  for (Attached& one : observers().list)
+    if (one.number == number) Detach(one);
+}
 
 void Warn(std::string_view what) noexcept try {
   Log(LogLevel::kWarning, "an observer of memories threw, and is detached: " + std::string(what));
@@ -115,13 +111,13 @@ void CallThose(IsTold is_told, Call call) noexcept try {
   Begin();
   const Telling telling;  // before the lock: ends after it
   const std::shared_lock lock(observers().mutex);
-  for (const Attached& one : observers().list) try {
+  for (Attached& one : observers().list) try {
       if (is_told(one) && !one.detached) call(*one.observer);
     } catch (const std::exception& error) {
-      Detach(one.observer.get());
+      Detach(one);
       Warn(error.what());
     } catch (...) {
-      Detach(one.observer.get());
+      Detach(one);
       Warn("no std::exception");
     }
 } catch (const std::bad_alloc&) {
@@ -134,9 +130,12 @@ void TellAll(const Record& record) noexcept {
 }
 
 template <class Call>
-void CallFromStart(Call call) noexcept {
+void CallFromStart(Call call) noexcept try {
+  Begin();
   if (observers().from_start.load(std::memory_order_relaxed) == 0) return;
   CallThose([](const Attached& one) { return one.told == Told::kFromStart; }, call);
+} catch (const std::bad_alloc&) {
+  // As above.
 }
 
 void LogRecord(const AccessRecord& record) {
@@ -159,7 +158,8 @@ Watch::Watch(std::shared_ptr<Observer> observer, Told told) : observer_(std::mov
         "Watch: an observer that is being told of something attaches one, and would wait for itself; attach "
         "it before or after that");
   const std::lock_guard lock(observers().mutex);
-  observers().list.emplace_back(observer_, told, observers().arrivals);
+  number_ = observers().arrivals;
+  observers().list.emplace_back(observer_, told, number_);
   if (told == Told::kFromStart) ++observers().from_start;
   ++observers().arrivals;
   ++detail::watchers;
@@ -180,7 +180,7 @@ Watch::Watch(std::function<void(const AccessRecord&)> on_access)
           }(),
           Told::kOnceDone) {}
 
-Watch::~Watch() { Detach(observer_.get()); }
+Watch::~Watch() { Detach(number_); }
 
 namespace detail {
 

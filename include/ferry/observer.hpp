@@ -154,13 +154,13 @@ class Observer {
   Observer& operator=(const Observer&) = default;
 };
 
-/// What an observer is told of copies and calls.
+/// When an observer is told of copies and calls.
 enum class Told : std::uint8_t {
-  kFromStart,  ///< Before and OnStart, then On or OnFailure
-  kOnceDone    ///< On alone, which costs less
+  kFromStart,  ///< Before a copy, which it may refuse; at the start; and when it is over
+  kOnceDone    ///< by On alone, which costs less: it is told of no failure, and can refuse nothing
 };
 
-/// Has an observer told of everything while it lives. Several are told in the order in which they came.
+/// Has an observer told while it lives. Several are told in the order in which they came.
 class [[nodiscard]] Watch {
  public:
   /// Throws std::invalid_argument for null, and std::logic_error in a call of an observer.
@@ -175,6 +175,7 @@ class [[nodiscard]] Watch {
 
  private:
   std::shared_ptr<Observer> observer_;
+  std::uint64_t number_ = 0;
 };
 
 }  // namespace ferry

@@ -81,6 +81,16 @@ void Within() {
   Kokkos::finalize();
 }
 
+/// The first record of all is a call without operands.
+void First() {
+  Kokkos::initialize();
+  Told();
+  { const ferry::detail::KernelCall call(ferry::Place::Cpu(Sim()), {}, {}); }
+  const std::string notes = Told();
+  Require(notes.starts_with("push ") && notes.ends_with("\npop\n"), "a call is a region", notes);
+  Kokkos::finalize();
+}
+
 void Nobody() {
   ferry::Array<float> x(16, Sim(), "x");
   ferry::Place(Sim()).ReadWrite(x);
@@ -114,6 +124,7 @@ int main(int, char** argv) {
   const std::string_view answer = argv[1];
   if (answer == "program") Program();
   if (answer == "within") Within();
+  if (answer == "first") First();
   if (answer == "nobody") Nobody();
   if (answer == "threads") Threads();
   std::printf("%s: fine\n", argv[1]);

@@ -210,6 +210,27 @@ TEST_CASE("Who is told of things once they are done is told nothing before") {
   CHECK(whole->order == "before start of a copy copy start end ");
 }
 
+TEST_CASE("Of two watches of one observer, the one that ends is the one that is over") {
+  CallFixture f;
+  const auto notes = std::make_shared<Starting>();
+  Array<float> x(16, *f.device);
+  const auto scale = [&] {
+    notes->order.clear();
+    static_cast<void>(f.cpu.Overwrite(x));
+    Scale(f.gpu, 2.0F, x);
+  };
+  {
+    const Watch stays(notes, Told::kFromStart);
+    { const Watch ends(notes, Told::kOnceDone); }
+    scale();
+    CHECK(notes->order == "before start of a copy copy start end ");
+  }
+  const Watch stays(notes, Told::kOnceDone);
+  { const Watch ends(notes, Told::kFromStart); }
+  scale();
+  CHECK(notes->order == "copy end ");
+}
+
 TEST_CASE("Who is told of things once they are done is not told of a failure") {
   LogDevice device;
   const auto once = std::make_shared<Starting>(), whole = std::make_shared<Starting>();

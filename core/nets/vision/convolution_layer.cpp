@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/seeing/byte_ranges.hpp"
 namespace ferry::detail {
 
 template <class T>
@@ -100,10 +101,10 @@ void ConvolutionLayerBase<T>::RequireOwn(const Blobs& read, const Blobs& written
   for (const Blob<T>* const to : written)
     for (const Blob<T>* const from : read) {
       const Part x = from->part(part), y = to->part(part);
-      if (x.memory == y.memory && x.range.first == y.range.first && x.range.bytes != 0)
+      if (x.memory == y.memory && Meet(x.range, y.range))
         this->Fail(
-            "a bottom and a top share their elements, and the layer cannot be in place; give the top "
-            "elements of its own");
+            "a bottom and a top share elements, and the layer cannot be in place; give the top elements of "
+            "its own");
     }
 }
 
