@@ -38,7 +38,7 @@ void Records::Tell(const Arrival& arrival) noexcept {
                                               : Action::kNone;
   if (!arrival.prefetch) {
     const Buffer& here = arrival.memory->BufferOf(arrival.space);
-    NoteUse(*arrival.memory, arrival.bytes, here);
+    if (arrival.access != Access::kOverwrite) NoteUse(*arrival.memory, arrival.bytes, here);
     if (arrival.access != Access::kRead) NoteLoss(*arrival.memory, arrival.bytes);
   }
   if (arrival.access != Access::kRead) NoteWriter(arrival);

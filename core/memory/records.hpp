@@ -26,7 +26,7 @@ class Records {
   /// The copy was queued on behalf of a Prefetch, and told to all of the first `arrivals` observers.
   static void NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to,
                            std::uint64_t arrivals) noexcept;
-  /// The bytes are accessed in a buffer.
+  /// The bytes are read in a buffer, or read and written.
   static void NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept;
   /// Bytes are not current any more where nobody has used them. Tells of what was prefetched in vain.
   static void NoteLoss(const SyncedMemory& memory, Bytes bytes) noexcept;

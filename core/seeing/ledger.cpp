@@ -145,10 +145,12 @@ void Ledger::Book::On(const CopyRecord& copy) {
   ++entry.count;
   entry.bytes += copy.range.bytes;
   entry.took_ns += copy.took_ns;
-  if (Returns(copy, memory.trip)) ++entry.returned;
+  const bool in_vain = detail_ == Detail::kVerify && InVain(copy, memory);
+  if (in_vain) ++entry.unwritten;
+  if (Returns(copy, memory.trip) && !in_vain) ++entry.returned;
+  if (in_vain) memory.trip.reset();  // its line has not written them
   if (copy.to == nullptr && copy.purpose == Purpose::kAccess) memory.fetched = Fetch{copy.site, copy.range};
   if (detail_ != Detail::kVerify) return;
-  if (InVain(copy, memory)) ++entry.unwritten;
   memory.held.Add(copy.from, copy.range);
   memory.held.Add(copy.to, copy.range);
 }

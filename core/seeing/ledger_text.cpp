@@ -50,9 +50,10 @@ void AddUnwritten(const LedgerEntry& entry, std::vector<std::string>& advice) {
   advice.push_back(Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
                    ": " + NameOf(entry.written->site) + " asked for it " + AskedAs(entry.written->access) +
                    ", then " + NameOf(*entry.asked) + ' ' +
-                   (entry.purpose == Purpose::kAccess     ? "read it on "
-                    : entry.purpose == Purpose::kPrefetch ? "prefetched it to "
-                                                          : "released it to ") +
+                   (entry.purpose == Purpose::kPrefetch  ? "prefetched it to "
+                    : entry.purpose == Purpose::kRelease ? "released it to "
+                    : entry.access == Access::kRead      ? "read it on "
+                                                         : "asked for it mutable on ") +
                    entry.to + "; read-only access would save " +
                    (all ? "all of them" : std::to_string(entry.unwritten) + " of them"));
 }
@@ -69,8 +70,7 @@ void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
 void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.unread == 0 || !entry.asked) return;
   advice.push_back(Quoted(entry.label) + " copied to " + entry.to + " by the Prefetch in " +
-                   NameOf(*entry.asked) +
-                   " was overwritten elsewhere, or given back, before anybody used it there, " +
+                   NameOf(*entry.asked) + " was overwritten, or given back, before anybody read it there, " +
                    Times(entry.unread) + " of " + std::to_string(entry.count) +
                    "; unless a pointer that was kept has been used, that Prefetch is needless");
 }

@@ -71,8 +71,8 @@ struct CopyRecord {
   std::int64_t took_ns;  ///< once it is queued: the call that queued it, on this thread, in nanoseconds
 };
 
-/// Bytes that a Prefetch copied, and that were overwritten elsewhere, or given back, before anybody accessed
-/// one of them where they were copied to.
+/// Bytes that a Prefetch copied, and that were overwritten, or given back, before anybody read one of them
+/// where they were copied to.
 struct UnreadRecord {
   const CopyRecord* copy;  ///< the copy in vain; its stream and its source may be gone, and are null
   std::string_view label;  ///< of the memory when it was copied

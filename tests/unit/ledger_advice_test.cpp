@@ -226,6 +226,18 @@ TEST_CASE("Two sites that write in turn at two places are told so, once for both
                                           ContainsSubstring("Grow (") && ContainsSubstring("GrowThere ("));
 }
 
+TEST_CASE("A site that asks for bytes mutable and does not write them does not write in turn") {
+  LedgerFixture f;
+  const Ledger ledger(Ledger::Detail::kVerify);
+  Blob<float> blob({100}, *f.device);
+  Grow(blob);
+  for (int i = 0; i < 4; ++i) GrowThere(blob), blob.mutable_cpu_data();
+  GrowThere(blob);
+  CHECK_THAT(Joined(ledger.Advice()), ContainsSubstring("asked for it mutable, then GrowThere (") &&
+                                          ContainsSubstring(" asked for it mutable on sim:0; read-only") &&
+                                          !ContainsSubstring("back and forth"));
+}
+
 TEST_CASE("A site that only reads does not write in turn, though another one writes where it reads") {
   LedgerFixture f;
   const Ledger ledger;

@@ -37,16 +37,22 @@ TEST_CASE("A Prefetch whose bytes nobody used before they were stale or gone was
   CHECK(UnreadAfter([](SyncedMemory&) {}) == 1);
   CHECK(UnreadAfter([](SyncedMemory& x) { x.mutable_cpu_data(); }) == 1);
   CHECK(UnreadAfter([](SyncedMemory& x) { x.Release(Side::kGpu); }) == 1);
+  CHECK(UnreadAfter([](SyncedMemory& x) { x.overwrite_gpu_data(), x.gpu_data(), x.cpu_data(); }) == 1);
+  CHECK(UnreadAfter([](SyncedMemory& x) {
+          x.Release(Side::kCpu);
+          const Stream on(x.device());
+          x.overwrite_gpu_data({0, 40}, on);  // in place
+        }) == 1);
   CHECK(UnreadAfter([](SyncedMemory& x) {
           std::array<char, 40> bytes{};
           x.set_cpu_data(bytes.data());
           x.cpu_data();
         }) == 1);
   CHECK(UnreadAfter([](SyncedMemory& x) {
-          x.overwrite_gpu_data();
+          x.overwrite_gpu_data();  // the first one's bytes
           Fetch(x, Side::kCpu);
           x.mutable_gpu_data();
-        }) == 1);
+        }) == 2);
 }
 
 TEST_CASE("A Prefetch whose bytes somebody used was not in vain, in place, in part or by another stream") {
@@ -60,6 +66,12 @@ TEST_CASE("A Prefetch whose bytes somebody used was not in vain, in place, in pa
   CHECK(UnreadAfter([](SyncedMemory& x) {
           const Stream on(x.device());
           x.gpu_data({0, 1}, on);
+          x.mutable_cpu_data();
+        }) == 0);
+  CHECK(UnreadAfter([](SyncedMemory& x) {
+          const Stream on(x.device());
+          x.overwrite_gpu_data({0, 39}, on);
+          x.gpu_data({39, 1}, on);
           x.mutable_cpu_data();
         }) == 0);
   CHECK(UnreadAfter([](SyncedMemory& x) {
@@ -166,7 +178,7 @@ TEST_CASE("The advice on a Prefetch in vain names its line and how often it was"
   }
   CHECK_THAT(Joined(ledger.Advice()),
              ContainsSubstring("\"x\" copied to sim:0 by the Prefetch in Fetch (ledger_unread_test.cpp:") &&
-                 ContainsSubstring("before anybody used it there, once of 3"));
+                 ContainsSubstring("before anybody read it there, once of 3"));
   CHECK_THAT(ledger.Json(), ContainsSubstring("\"unread\": 1"));
 }
 
