@@ -81,12 +81,16 @@ void Detach(Attached& one) noexcept {
 }
 
 /// Does nothing if it has been removed already, because it threw.
-void Detach(std::uint64_t number) noexcept {
-  const Telling telling;  // before the lock: ends after it
-  std::shared_lock<std::shared_mutex> lock;
-  if (calls.depth == 1) lock = std::shared_lock(observers().mutex);
+void MarkDetached(std::uint64_t number) noexcept {
   for (Attached& one : observers().list)
     if (one.number == number) Detach(one);
+}
+
+void Detach(std::uint64_t number) noexcept {
+  if (calls.depth != 0) return MarkDetached(number);
+  const Telling telling;  // before the lock: ends after it
+  const std::shared_lock lock(observers().mutex);
+  MarkDetached(number);
 }
 
 void Warn(std::string_view what) noexcept try {
