@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/seeing/byte_ranges.hpp"
+#include "core/memory/byte_ranges.hpp"
 #include "ferry/device.hpp"
 
 namespace ferry::detail {

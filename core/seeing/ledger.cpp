@@ -146,9 +146,11 @@ void Ledger::Book::On(const CopyRecord& copy) {
   entry.bytes += copy.range.bytes;
   entry.took_ns += copy.took_ns;
   const bool in_vain = detail_ == Detail::kVerify && InVain(copy, memory);
-  if (in_vain) ++entry.unwritten;
-  if (Returns(copy, memory.trip) && !in_vain) ++entry.returned;
-  if (in_vain) memory.trip.reset();  // its line has not written them
+  const bool returns = Returns(copy, memory.trip);
+  if (in_vain)
+    ++entry.unwritten, memory.trip.reset();  // its line has not written them
+  else if (returns)
+    ++entry.returned;
   if (copy.to == nullptr && copy.purpose == Purpose::kAccess) memory.fetched = Fetch{copy.site, copy.range};
   if (detail_ != Detail::kVerify) return;
   memory.held.Add(copy.from, copy.range);

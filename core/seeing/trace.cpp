@@ -5,7 +5,7 @@
 #include <atomic>
 #include <iterator>
 
-#include "core/seeing/byte_ranges.hpp"
+#include "core/memory/byte_ranges.hpp"
 #include "core/seeing/trace_text.hpp"
 #include "core/seeing/words.hpp"
 #include "ferry/log.hpp"

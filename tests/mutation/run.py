@@ -31,7 +31,7 @@ TESTS = [("unit_ranges", 1), ("unit_memory", 1), ("unit_gpu", 1), ("property_par
          ("race_property_thread", 0.2)]
 # For observers and what they are told by.
 SEEING_TESTS = [("unit_seeing", 1), ("unit_memory", 1), ("property_seeing", 1), ("property_seeing_memory", 1)]
-SEEING = re.compile(r"core/seeing/|core/memory/(observers|records|told_call)\.|"
+SEEING = re.compile(r"core/seeing/|core/memory/(byte_ranges|observers|records|told_call)\.|"
                     r"include/ferry/(ledger|observer|overlap|trace|transfer_guard)\.hpp")
 REPORT_TESTS = [("unit_report", 1), ("unit_seeing", 1)]
 # For arrays, blobs, messages and kernels, which no other test has.

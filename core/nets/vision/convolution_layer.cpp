@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/seeing/byte_ranges.hpp"
+#include "core/memory/byte_ranges.hpp"
+
 namespace ferry::detail {
 
 template <class T>
@@ -95,7 +96,7 @@ void ConvolutionLayerBase<T>::Reshape(const Blobs& bottom, const Blobs& top) {
   for (Blob<T>* const blob : top) blob->Reshape(dims);
 }
 
-/// Two blobs may share their storage.
+/// What is written must not overlap what is read, for any two blobs: they may share storage.
 template <class T>
 void ConvolutionLayerBase<T>::RequireOwn(const Blobs& read, const Blobs& written, BlobPart part) const {
   for (const Blob<T>* const to : written)

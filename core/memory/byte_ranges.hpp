@@ -3,7 +3,7 @@
 
 #include "ferry/byte_range.hpp"
 
-/// Ranges of one memory, each with its own number of bytes: records have no kRest.
+/// Of ranges of one memory, none of which has kRest bytes.
 namespace ferry::detail {
 
 inline bool Within(ByteRange part, ByteRange whole) noexcept {
