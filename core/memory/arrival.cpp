@@ -155,7 +155,6 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   std::optional<CopyRecord> record;
   std::uint64_t arrivals = 0;
   if (detail::Watched()) {
-    detail::Records::NoteUse(*this, bytes, src);
     record =
         detail::Records::OfCopy(arrival, bytes, from_host ? nullptr : &src, to_host ? nullptr : &dst, on);
     const Arrival::Asked copy{bytes, to, source};
@@ -189,6 +188,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   arrival.copied += CountOf(bytes);
   if (record) {
     arrival.asked.reset();
+    detail::Records::NoteUse(*this, bytes, src);
     if (record->purpose == Purpose::kPrefetch && !dst.adopted())
       detail::Records::NotePrefetch(*record, bytes, dst, arrivals);
   }

@@ -34,7 +34,7 @@ struct LedgerEntry {
   /// Of the copies, those that undid the one before: the same bytes went back, and the line that had written
   /// them then asks for them now.
   std::uint64_t returned = 0;
-  std::uint64_t unread = 0;  ///< of the copies by a Prefetch, those that nobody read while they were current
+  std::uint64_t unread = 0;  ///< of the copies by a Prefetch, those known to be read by nobody: UnreadRecord
   /// Of the waits for a copy to the host, those that a Prefetch right after the write would have made
   /// needless, as far as the host can tell: the write was queued twice as long before as the wait took.
   /// Wrong where the device was not done by then, or a pointer has written the bytes since.
@@ -44,8 +44,8 @@ struct LedgerEntry {
   std::int64_t took_ns = 0;
 };
 
-/// While it lives, it counts what moves, and for whom. A record takes 94 ns on an idle processor of 2025 (Zen
-/// 5), and up to 250 where clock and locks take longer. It has a note of each live memory, and at most 4096
+/// While it lives, it counts what moves, and for whom. A record takes about 100 ns on an idle Zen 5, and more
+/// where the clock and locks take longer. It has a note of each live memory, and at most 4096
 /// entries; what is new beyond them goes to one for each kind, without label and sites. Any thread may call.
 class Ledger {
  public:

@@ -71,8 +71,9 @@ struct CopyRecord {
   std::int64_t took_ns;  ///< once it is queued: the call that queued it, on this thread, in nanoseconds
 };
 
-/// Bytes that a Prefetch copied, and that were overwritten, or given back, before anybody read one of them
-/// where they were copied to.
+/// Bytes that a Prefetch copied, and that one access overwrote as a whole, or that were given back, before
+/// anybody read at their place there. Where they are overwritten in parts, or where a memory has more than 64
+/// such copies, it may stay untold.
 struct UnreadRecord {
   const CopyRecord* copy;  ///< the copy in vain; its stream and its source may be gone, and are null
   std::string_view label;  ///< of the memory when it was copied
@@ -132,7 +133,7 @@ class Observer {
   /// access that needs several, the copies before it stay.
   virtual void Before(const CopyRecord& /*copy*/) {}
   /// The copy is queued next: what its stream has to wait for is queued, and nothing else can refuse it. On
-  /// or OnFailure follows, on the same thread and of the same object.
+  /// or OnFailure follows unless the watch ends, on the same thread and of the same object.
   virtual void OnStart(const CopyRecord& /*copy*/) {}
   /// The copy was queued.
   virtual void On(const CopyRecord& /*copy*/) {}

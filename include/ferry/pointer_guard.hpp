@@ -17,9 +17,9 @@ enum class PointerGuard : std::uint8_t { kOff, kOn };
 /// while a device holds them, too, page by page: where two parts share a page, the one that may do more
 /// decides. A touch that breaks this says on stderr which memory and byte, what took the byte from the host
 /// and at which line, and which access would have been right; then it goes the usual way of a SIGSEGV, by way
-/// of the program's own handler if there is one. A program sets that before Ferry's first device and first
-/// guarded memory: one that is set between them takes the place of the report. Bytes that were given back
-/// stay out of reach, as long as their addresses are not needed again.
+/// of the program's own handler if there is one. Set such a handler before the first guarded memory
+/// and the first simulated device: one that is set later gets the signal instead of the report. Bytes that
+/// were given back stay out of reach, as long as their addresses are not needed again.
 ///
 /// On a simulated GPU with page_protection, the device's bytes are guarded, too: a kernel may touch what the
 /// memory allowed when the kernel was queued. Bytes that are stale there, or not in use, are out of its

@@ -236,6 +236,7 @@ TEST_CASE("A site that asks for bytes mutable and does not write them does not w
   CHECK_THAT(Joined(ledger.Advice()), ContainsSubstring("asked for it mutable, then GrowThere (") &&
                                           ContainsSubstring(" asked for it mutable on sim:0; read-only") &&
                                           !ContainsSubstring("back and forth"));
+  for (const LedgerEntry& entry : ledger.Entries()) CHECK(entry.returned == 0);
 }
 
 TEST_CASE("A site that only reads does not write in turn, though another one writes where it reads") {

@@ -54,6 +54,17 @@ TEST_CASE("A Prefetch whose bytes nobody used before they were stale or gone was
         }) == 2);
 }
 
+TEST_CASE("A Prefetch whose bytes were not even copied on, since that was refused, was in vain") {
+  CHECK(UnreadAfter([](SyncedMemory& x) {
+          x.Release(Side::kCpu);
+          {
+            const TransferGuard guard(TransferPolicy::kThrow);
+            CHECK_THROWS_AS(x.cpu_data(), Error);
+          }
+          x.overwrite_cpu_data();
+        }) == 1);
+}
+
 TEST_CASE("A Prefetch whose bytes somebody used was not in vain, in place, in part or by another stream") {
   CHECK(UnreadAfter([](SyncedMemory& x) { x.gpu_data(), x.mutable_cpu_data(); }) == 0);
   CHECK(UnreadAfter([](SyncedMemory& x) { x.mutable_gpu_data(), x.mutable_cpu_data(); }) == 0);
@@ -73,6 +84,13 @@ TEST_CASE("A Prefetch whose bytes somebody used was not in vain, in place, in pa
           x.gpu_data({39, 1}, on);
           x.mutable_cpu_data();
         }) == 0);
+  CHECK(UnreadAfter([](SyncedMemory& x) {
+          const Stream on(x.device());
+          x.overwrite_gpu_data({1, 39}, on);
+          x.gpu_data({0, 1}, on);
+          x.mutable_cpu_data();
+        }) == 0);
+  CHECK(UnreadAfter([](SyncedMemory& x) { x.Release(Side::kCpu), x.gpu_data(), x.mutable_cpu_data(); }) == 0);
   CHECK(UnreadAfter([](SyncedMemory& x) {
           x.mutable_gpu_data();
           Fetch(x, Side::kCpu);

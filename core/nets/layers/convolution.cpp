@@ -17,8 +17,9 @@ namespace {
 /// Weights: weight, of shape num_output x channels / group x kernel; with bias_term, bias, of num_output.
 /// Bottoms: 1 or more, all of one shape: the axes before `axis` are images, those after it are spatial.
 /// Tops: as many as bottoms, with num_output channels and (x + 2 pad - dilation (kernel - 1) - 1) / stride +
-/// 1 elements along a spatial axis of x. The quotient is rounded towards 0. None shares elements with a
-/// bottom, nor their diffs; else the pass throws.
+/// 1 elements along a spatial axis of x. The quotient is rounded towards 0. No top may share
+/// elements with any bottom: Forward throws. Nor may their diffs, where a bottom gets a gradient: Backward
+/// throws.
 /// Caffe: kernel_h without kernel_w
 /// is refused there, too, but dilation: 0 is not.
 template <class T>

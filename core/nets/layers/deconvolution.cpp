@@ -13,7 +13,8 @@ namespace {
 /// num_output.
 /// Bottoms: 1 or more, all of one shape: the axes before `axis` are images, those after it are spatial.
 /// Tops: as many as bottoms, with num_output channels and stride (x - 1) + dilation (kernel - 1) + 1 - 2 pad
-/// elements along a spatial axis of x. None shares elements with a bottom, nor their diffs; else the pass
+/// elements along a spatial axis of x. No top may share
+/// elements with any bottom: Forward throws. Nor may their diffs, where a bottom gets a gradient: Backward
 /// throws.
 template <class T>
 class DeconvolutionLayer final : public ConvolutionLayerBase<T> {
