@@ -100,7 +100,7 @@ void FollowMain(const Stream& on) {
   try {
     on.device().Order(before, on.handle());
   } catch (const StreamCaptureError&) {
-    main.Synchronize();
+    on.device().Synchronize(main.handle());
   }
 }
 

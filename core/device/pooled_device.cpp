@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/device/trim.hpp"
+#include "ferry/detail/stream_note.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry {
@@ -288,7 +289,7 @@ void PooledDevice::GiveBackAfter(const Event& idle, MemoryKind kind, SizeClass s
   } catch (...) {
   }
   try {
-    idle.HostWait();
+    detail::HostWait(idle);
   } catch (...) {  // the driver is gone, and its work with it
   }
   next().Deallocate(kind, ptr, size.bytes, properties().main_stream);

@@ -2,6 +2,7 @@
 #include "ferry/stream.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -12,6 +13,13 @@
 #include "ferry/error.hpp"
 
 namespace ferry {
+
+constinit std::atomic<detail::TellOfWait> detail::tell_of_wait{nullptr};
+
+std::int64_t detail::NowForWaits() noexcept {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 namespace detail {
 namespace {
 

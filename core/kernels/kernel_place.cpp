@@ -61,6 +61,9 @@ KernelCall::KernelCall(const At& at, std::span<const Request> requests, std::spa
   extra_ = extra.release();
 }
 
+void KernelCall::NoteWatchedWait() noexcept {
+  if (place_->side() == Side::kGpu && !place_->device().properties().kernels_at_once) extra_->told.NoteWait();
+}
 void KernelCall::End() noexcept { delete extra_; }
 
 /// Here, since every program that runs kernels links this.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/kernels/block_sum.hpp"
+#include "ferry/detail/stream_note.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
 
@@ -56,7 +57,8 @@ double TotalOnHost(std::optional<int> gpu, std::int64_t n, const Term& term) {
 template <class Term, class... Operands>
 double Total(const At& at, std::int64_t n, const Operands&... operands) {
   if (n == 0) return 0;
-  const Taken<Operands...> taken(at, operands...);
+  Taken<Operands...> taken(at, operands...);
+  taken.NoteWait();
   const Place& place = taken.place();
   const Term term = [&]<std::size_t... I>(std::index_sequence<I...>) {
     return Term{taken.template get<I>()...};
@@ -71,7 +73,7 @@ double Total(const At& at, std::int64_t n, const Operands&... operands) {
   RunHostCode(
       place, [&] { return taken.Touches(); },
       [gpu, n, term, result] { *result = TotalOnHost(gpu, n, term); });
-  place.stream().Synchronize();
+  HostWait(place.stream());
   return *result;
 }
 

@@ -60,6 +60,10 @@ class ToolsObserver : public Observer {
     Mark("waited " + std::to_string(wait.waited_ns / 1000) + " us for " + NameOf(*wait.memory) + " by " +
          NameOf(wait.site));
   }
+  void On(const SyncRecord& sync) override {
+    Mark("waited " + std::to_string(sync.waited_ns / 1000) + " us for " + NameOfSpace(sync.device) + " by " +
+         NameOf(sync.site));
+  }
   void On(const LifeRecord& life) override {
     const std::lock_guard lock(mutex_);
     if (life.what != LifeRecord::What::kBlock || !Loaded()) return;

@@ -2,6 +2,7 @@
 // Bytes of the caller's.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <new>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "core/memory/guard.hpp"
+#include "core/memory/observers.hpp"
 #include "core/memory/records.hpp"
 #include "ferry/error.hpp"
 #include "ferry/log.hpp"
@@ -70,7 +72,14 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   Buffer& here = BufferOf(space);
   // What is given back must not be in use. Where that cannot be seen to, nothing has changed yet.
   const auto goes = [&](const Buffer& buffer) { return &buffer == &here || buffer.constant; };
-  AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (EndUses(buffer), false); });
+  bool waits = false;
+  const detail::Stopwatch watch;
+  AnyBuffer([&](Buffer& buffer) {
+    if (!goes(buffer)) return false;
+    waits |= buffer.kind != MemoryKind::kDevice && !buffer.uses.empty();
+    return EndUses(buffer), false;
+  });
+  if (waits && watched) detail::Records::TellWait(written, std::chrono::nanoseconds(watch.Read()));
   AnyBuffer([&](Buffer& buffer) {
     if (!goes(buffer)) return false;
     buffer.uses.Clear();

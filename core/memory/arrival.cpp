@@ -189,8 +189,8 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   if (record) {
     arrival.asked.reset();
     detail::Records::NoteUse(*this, bytes, src);
-    if (record->purpose == Purpose::kPrefetch && !dst.adopted())
-      detail::Records::NotePrefetch(*record, bytes, dst, arrivals);
+    if (record->purpose != Purpose::kAccess && !dst.adopted())
+      detail::Records::NoteUnread(*record, bytes, dst, arrivals);
   }
   return std::nullopt;
 }

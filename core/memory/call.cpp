@@ -131,7 +131,7 @@ bool Call::Prepared(std::span<Arrival> arrivals, Locks& locks, int& asked, Dying
       using Clock = std::chrono::steady_clock;
       const auto begin = Watched() ? Clock::now() : Clock::time_point{};
       locks.Without([&] {
-        for (const auto& point : wait->awaited) point.point.HostWait();
+        for (const auto& point : wait->awaited) HostWait(point.point);
       });
       if (begin != Clock::time_point{}) Records::TellWait(arrivals[at], Clock::now() - begin);
       if (wait->access != Access::kRead) memory.ForgetReady();  // the words may name who is forgotten now

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ferry/detail/told_waits.hpp"
 #include "ferry/log.hpp"
 #include "ferry/synced_memory.hpp"
 
@@ -142,6 +143,10 @@ void CallFromStart(Call call) noexcept try {
   // As above.
 }
 
+void TellSync(const Device& device, const Stream* on, const Site& site, std::int64_t waited_ns) noexcept {
+  TellAll(SyncRecord{&device, on, site, waited_ns});
+}
+
 void LogRecord(const AccessRecord& record) {
   std::ostringstream line;
   line << "memory " << record.memory;
@@ -162,6 +167,7 @@ Watch::Watch(std::shared_ptr<Observer> observer, Told told) : observer_(std::mov
         "Watch: an observer that is being told of something attaches one, and would wait for itself; attach "
         "it before or after that");
   const std::lock_guard lock(observers().mutex);
+  detail::tell_of_wait = TellSync;
   number_ = observers().arrivals;
   observers().list.emplace_back(observer_, told, number_);
   if (told == Told::kFromStart) ++observers().from_start;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/memory/records.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <new>
+#include <vector>
 
 #include "core/memory/writers.hpp"
 
@@ -10,6 +12,20 @@ namespace ferry::detail {
 namespace {
 
 Side SideOf(const Arrival& arrival) noexcept { return arrival.space == kHost ? Side::kCpu : Side::kGpu; }
+
+bool Meet(Bytes a, Bytes b) noexcept { return a.first < b.last && b.first < a.last; }
+
+/// What is left of `ranges` without `gone`. Throws std::bad_alloc, and has changed nothing then.
+void Subtract(std::vector<Bytes>& ranges, Bytes gone) {
+  std::vector<Bytes> left;
+  for (const Bytes range : ranges) {
+    const Bytes before{range.first, std::min(range.last, gone.first)};
+    const Bytes after{std::max(range.first, gone.last), range.last};
+    for (const Bytes part : {before, after})
+      if (part.first < part.last) left.push_back(part);
+  }
+  ranges.swap(left);
+}
 
 }  // namespace
 
@@ -44,36 +60,47 @@ void Records::Tell(const Arrival& arrival) noexcept {
   if (arrival.access != Access::kRead) NoteWriter(arrival);
   if (arrival.in_place || (arrival.prefetch && action == Action::kNone)) return;
   const SyncedMemory& memory = *arrival.memory;
-  detail::Tell(
-      AccessRecord{.memory = &memory,
-                   .range = {arrival.bytes.first, memory.CountOf(arrival.bytes)},
-                   .on = arrival.on,
-                   .side = SideOf(arrival),
-                   .access = arrival.access,
-                   .purpose = arrival.purpose(),
-                   .site = arrival.site,
-                   .before = arrival.before,
-                   .action = action,
-                   .bytes = action == Action::kCopy ? arrival.copied : arrival.zeroed,
-                   .zeroed = arrival.zeroed,
-                   .zeroing_ns = arrival.zeroing_ns,
-                   .after = memory.HeadOf(arrival.bytes),
-                   .written = arrival.written,
-                   .waited_ns = arrival.waited.count(),
-                   .bytes_on_host = arrival.space == kHost && !arrival.prefetch ? arrival.ptr : nullptr});
+  detail::Tell(AccessRecord{.memory = &memory,
+                            .range = {arrival.bytes.first, memory.CountOf(arrival.bytes)},
+                            .on = arrival.on,
+                            .side = SideOf(arrival),
+                            .access = arrival.access,
+                            .purpose = arrival.purpose(),
+                            .site = arrival.site,
+                            .before = arrival.before,
+                            .action = action,
+                            .bytes = action == Action::kCopy ? arrival.copied : arrival.zeroed,
+                            .zeroed = arrival.zeroed,
+                            .zeroing_ns = arrival.zeroing_ns,
+                            .after = memory.HeadOf(arrival.bytes),
+                            .written = arrival.written,
+                            .waited_ns = arrival.waited.count(),
+                            .bytes_on_host = HostBytesOf(arrival)});
+}
+
+/// See AccessRecord. What a device is about to write stays in the host's buffer until it is copied back.
+const void* Records::HostBytesOf(const Arrival& arrival) noexcept {
+  if (arrival.prefetch) return nullptr;
+  if (arrival.space == kHost) return arrival.ptr;
+  const Buffer& host = arrival.memory->BufferOf(kHost);
+  const bool had = arrival.zeroed == 0 && Holds(arrival.before, Side::kCpu);
+  if (arrival.access != Access::kReadWrite || !had || host.ptr == nullptr ||
+      &host == &arrival.memory->BufferOf(arrival.space))
+    return nullptr;
+  return host.uses.Quiet(arrival.bytes, Access::kRead) ? host.Reach(arrival.bytes) : nullptr;
 }
 
 void Records::NoteUnwatched(const Arrival& arrival) noexcept {
   if (arrival.access != Access::kRead) arrival.memory->writers_->Note(arrival.bytes, std::nullopt);
 }
 
-void Records::NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to,
-                           std::uint64_t arrivals) noexcept try {
+void Records::NoteUnread(const CopyRecord& copy, Bytes bytes, const Buffer& to,
+                         std::uint64_t arrivals) noexcept try {
   const SyncedMemory& memory = *copy.memory;
   if (memory.writers_ == nullptr) memory.writers_ = std::make_unique<Writers>();
   auto& prefetched = memory.writers_->prefetched;
   if (prefetched.size() == Writers::kMost) return;
-  prefetched.push_back({copy, &to, bytes, memory.label(), arrivals});
+  prefetched.push_back({copy, &to, {bytes}, memory.label(), arrivals});
   prefetched.back().copy.on = nullptr;
   prefetched.back().copy.source = nullptr;
 } catch (const std::bad_alloc&) {  // nobody will know
@@ -82,26 +109,23 @@ void Records::NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to
 void Records::NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept {
   if (memory.writers_ == nullptr) return;
   std::erase_if(memory.writers_->prefetched, [&](const Prefetched& one) {
-    return one.to == &here && one.bytes.first < bytes.last && bytes.first < one.bytes.last;
+    return one.to == &here &&
+           std::any_of(one.unread.begin(), one.unread.end(), [=](Bytes part) { return Meet(part, bytes); });
   });
 }
 
-template <class Loses>
-void Records::EndPrefetches(const SyncedMemory& memory, Loses loses) noexcept {
+void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* buffer) noexcept {
   if (memory.writers_ == nullptr) return;
-  std::erase_if(memory.writers_->prefetched, [&](const Prefetched& one) {
-    if (!loses(one)) return false;
+  std::erase_if(memory.writers_->prefetched, [&](Prefetched& one) {
+    if (buffer != nullptr && one.to != buffer) return false;
+    try {
+      Subtract(one.unread, bytes);
+    } catch (const std::bad_alloc&) {  // they count as unread, and who reads the new ones as their reader
+    }
+    if (!one.unread.empty()) return false;
     detail::Tell(UnreadRecord{&one.copy, one.label}, one.arrivals);
     return true;
   });
-}
-void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes) noexcept {
-  EndPrefetches(memory, [&](const Prefetched& one) {
-    return bytes.first <= one.bytes.first && one.bytes.last <= bytes.last;
-  });
-}
-void Records::NoteLossIn(const SyncedMemory& memory, const Buffer& buffer) noexcept {
-  EndPrefetches(memory, [&](const Prefetched& one) { return one.to == &buffer; });
 }
 
 void Records::TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept {
@@ -116,7 +140,8 @@ void Records::TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexce
                           .waited_ns = waited.count()});
 }
 
-void Records::TellLife(const SyncedMemory& memory, bool begins, std::optional<Site> site) noexcept {
+void Records::TellLife(const SyncedMemory& memory, bool begins, std::int64_t waited_ns,
+                       std::optional<Site> site) noexcept {
   detail::Tell(LifeRecord{.memory = &memory,
                           .what = LifeRecord::What::kMemory,
                           .begins = begins,
@@ -124,7 +149,7 @@ void Records::TellLife(const SyncedMemory& memory, bool begins, std::optional<Si
                           .device = nullptr,
                           .first = nullptr,
                           .bytes = memory.capacity(),
-                          .took_ns = 0,
+                          .took_ns = waited_ns,
                           .site = site});
 }
 

@@ -23,27 +23,27 @@ class Records {
   static void Tell(const Arrival& arrival) noexcept;
   /// The same while nobody watched: who wrote the bytes is not known any more. For a memory that has writers.
   static void NoteUnwatched(const Arrival& arrival) noexcept;
-  /// The copy was queued on behalf of a Prefetch, and told to all of the first `arrivals` observers.
-  static void NotePrefetch(const CopyRecord& copy, Bytes bytes, const Buffer& to,
-                           std::uint64_t arrivals) noexcept;
+  /// The copy was queued on behalf of nobody who accesses the bytes, and told to all of the first `arrivals`
+  /// observers.
+  static void NoteUnread(const CopyRecord& copy, Bytes bytes, const Buffer& to,
+                         std::uint64_t arrivals) noexcept;
   /// The bytes are read in a buffer, or read and written.
   static void NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept;
-  /// Bytes are not current any more where nobody has used them. Tells of what was prefetched in vain.
-  static void NoteLoss(const SyncedMemory& memory, Bytes bytes) noexcept;
-  /// The same in one buffer.
-  static void NoteLossIn(const SyncedMemory& memory, const Buffer& buffer) noexcept;
+  /// Bytes are not current any more, in one buffer or, for null, in all. Tells of what was copied in vain.
+  static void NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* buffer = nullptr) noexcept;
   /// The host waited for what the access needs.
   static void TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept;
-  static void TellLife(const SyncedMemory& memory, bool begins, std::optional<Site> site) noexcept;
-  /// Of a block that ends, `site` is the Release.
+  /// Before its end the host waited for who used its bytes.
+  static void TellLife(const SyncedMemory& memory, bool begins, std::int64_t waited_ns,
+                       std::optional<Site> site) noexcept;
+  /// Of a block that ends, `site` is the Release, if there is one.
   static void TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool begins, std::int64_t took_ns,
                         const Site* site) noexcept;
 
  private:
   static std::optional<Write> WriterOf(const SyncedMemory& memory, Bytes bytes) noexcept;
   static void NoteWriter(const Arrival& arrival) noexcept;
-  template <class Loses>
-  static void EndPrefetches(const SyncedMemory& memory, Loses loses) noexcept;
+  static const void* HostBytesOf(const Arrival& arrival) noexcept;
 };
 
 }  // namespace ferry::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/synced_memory.hpp"
 
-#include <cassert>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -13,7 +13,6 @@
 #include "core/memory/writers.hpp"
 #include "ferry/detail/kernel_guard.hpp"
 #include "ferry/error.hpp"
-#include "ferry/log.hpp"
 
 namespace ferry {
 
@@ -54,15 +53,14 @@ SyncedMemory::SyncedMemory(std::size_t size, Device& device, std::string label, 
       gpu_{&device, unified_ ? MemoryKind::kManaged : MemoryKind::kDevice} {
   if (!label.empty()) set_label(std::move(label));
   Dependents::Of(gpu_.serial).Add(Dependent::kMemory, device);
-  if (detail::Watched()) detail::Records::TellLife(*this, true, site);
+  if (detail::Watched()) detail::Records::TellLife(*this, true, 0, site);
 }
 
 SyncedMemory::~SyncedMemory() {
+  std::int64_t waited_ns = 0;
   if (!Outlives()) {
     if (detail::Watched()) detail::Records::NoteLoss(*this, {});
-    GiveBack(cpu_);
-    GiveBack(gpu_);
-    for (const auto& other : others_) GiveBack(*other);
+    AnyBuffer([&](Buffer& buffer) { return waited_ns += GiveBack(buffer), false; });
   } else {
     if (cpu_.guarded) detail::HostGuard::Lose(*this, cpu_.ptr);
     AnyBuffer([](const Buffer& buffer) { return detail::KernelGuard::End(buffer.ptr), false; });
@@ -71,7 +69,7 @@ SyncedMemory::~SyncedMemory() {
   if (label_ != nullptr) Dependents::Of(gpu_.serial).Remove(*label_);
   for (const auto& other : others_) Dependents::Of(other->serial).Remove(Dependent::kMemory);
   Dependents::Of(gpu_.serial).Remove(Dependent::kMemory);
-  if (detail::Watched()) detail::Records::TellLife(*this, false, std::nullopt);
+  if (detail::Watched()) detail::Records::TellLife(*this, false, waited_ns, std::nullopt);
 }
 
 /// Work of a device that has gone cannot be waited for, so that no buffer can be given back.
@@ -188,6 +186,7 @@ void SyncedMemory::Resize(std::size_t size) {
     const Bytes added{size_, Bytes::kEnd};
     holders_.Isolate(added);
     ChangeHolders(added, [](Spaces) { return Spaces{0}; });
+    if (detail::Watched()) detail::Records::NoteLoss(*this, added);
     // What was in place may lack its tail.
     cpu_ready_ = nullptr;
     ForgetReady();
@@ -229,85 +228,10 @@ void SyncedMemory::ReleaseSpace(unsigned space, const Site& site) {
   const std::int64_t waited_ns = watch.Read();
   ForgetReady();
   if (space == kHost) cpu_ready_ = nullptr;
-  if (detail::Watched()) detail::Records::NoteLossIn(*this, here);
+  if (detail::Watched()) detail::Records::NoteLoss(*this, {}, &here);
   GiveBack(here, &site, waited_ns);
   ChangeHolders({}, [gone = home.only_of](Spaces holders) { return holders & ~gone; });
   detail::HostGuard::Refresh(*this, {});
-}
-
-/// Device memory is in the order of `on`; null, for what the host accesses, is the main stream. The point
-/// after what is queued there by now is recorded at once where only some bytes are accessed: else whoever
-/// uses others would wait for that access, too.
-void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream* on) const {
-  if (buffer.ptr != nullptr) return;
-  arrival.allocating = &buffer;
-  Dying dying;
-  const bool ordered = buffer.kind == MemoryKind::kDevice;
-  if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, *on, dying);
-  auto live = detail::LiveList::Enter(*buffer.device, buffer.kind, capacity_, label_.get(), arrival.site);
-  const detail::Stopwatch watch;
-  if (buffer.kind == MemoryKind::kPinnedHost && detail::HostGuard::On() &&
-      SharersOf(kHost) == detail::Only(kHost))
-    buffer.ptr = detail::HostGuard::Make(*this, capacity_);
-  buffer.guarded = buffer.ptr != nullptr;
-  if (!buffer.guarded)
-    buffer.ptr = buffer.device->Allocate(
-        buffer.kind, capacity_, on != nullptr ? on->handle() : buffer.device->properties().main_stream);
-  buffer.live = std::move(live);
-  detail::KernelGuard::Begin(*this, buffer);
-  if (detail::Watched()) detail::Records::TellBlock(*this, buffer, true, watch.Read(), &arrival.site);
-  if (!ordered) return;
-  const auto made = buffer.uses.Note({}, Access::kOverwrite, *on, dying);
-  if (arrival.bytes == Bytes{}) return;
-  try {
-    buffer.uses.SetPoint({}, made, Event(*on));
-  } catch (const std::exception&) {  // later then
-  }
-}
-
-/// Device memory goes back in a stream's order; memory that the host may touch next, when nothing uses it.
-void SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted, std::int64_t waited_ns) noexcept {
-  if (buffer.ptr == nullptr) return assert(buffer.uses.empty());
-  detail::KernelGuard::End(buffer.ptr);
-  if (buffer.live != nullptr && detail::Watched())
-    detail::Records::TellBlock(*this, buffer, false, waited_ns, evicted);
-  Stream on = Stream::Main(*buffer.device);
-  if (!buffer.adopted() && !buffer.uses.empty())
-    if (auto last = buffer.uses.Last(); last && &last->device() == buffer.device) on = std::move(*last);
-  const bool ended =
-      buffer.kind == MemoryKind::kDevice ? buffer.uses.TryEndBefore(on) : buffer.uses.TryEndBeforeHost();
-  if (!ended) return Abandon(buffer, on);
-  if (buffer.guarded)
-    detail::HostGuard::GiveBack(*this, buffer.ptr);
-  else if (buffer.live != nullptr)
-    buffer.device->Deallocate(buffer.kind, buffer.ptr, buffer.allocated(), on.handle());
-  if (buffer.deleter) (*buffer.deleter)(buffer.ptr);
-  buffer.deleter.reset();
-  buffer.constant = buffer.guarded = false;
-  buffer.live.reset();
-  buffer.ptr = nullptr;
-}
-
-/// For bytes that streams under graph capture may still use: the device knows when its own are free. Nobody
-/// knows that of adopted ones, so that their deleter is not called.
-void SyncedMemory::Abandon(Buffer& buffer, const Stream& on) noexcept try {
-  if (buffer.adopted()) {
-    Log(LogLevel::kError, Named() + " ends while a stream under graph capture may still use the " +
-                              std::to_string(size_) + " bytes that it was given" +
-                              (buffer.deleter ? ": their deleter is not called" : ""));
-    return;
-  }
-  if (buffer.guarded) return detail::HostGuard::Lose(*this, buffer.ptr);
-  auto users = buffer.uses.StreamsOf(*buffer.device);
-  if (!users) {  // a device knows nothing of another one's streams
-    Log(LogLevel::kError, Named() +
-                              " ends while another device's stream under graph capture may still read " +
-                              std::to_string(buffer.allocated()) + " bytes: they are not given back");
-    return;
-  }
-  users->insert(users->begin(), on.handle());
-  buffer.device->Abandon(buffer.kind, buffer.ptr, buffer.allocated(), *users);
-} catch (const std::bad_alloc&) {  // the block is lost, which harms nobody else
 }
 
 void SyncedMemory::RequireRoom(std::size_t size, const char* call) const {

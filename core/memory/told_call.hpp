@@ -22,7 +22,7 @@ class ToldCall {
   /// must outlive this; null for the CPU. Throws std::bad_alloc.
   template <class Operands>
   ToldCall(Kind kind, const Stream* on, const Operands& operands, const Site& site)
-      : record_{.kind = kind, .on = on, .operands = {}, .site = site, .took_ns = 0} {
+      : record_{.kind = kind, .on = on, .operands = {}, .site = site, .waits = false, .took_ns = 0} {
     if (Watched()) [[unlikely]]
       Note(operands);
   }
@@ -33,6 +33,8 @@ class ToldCall {
   ToldCall(const ToldCall&) = delete;
   ToldCall& operator=(const ToldCall&) = delete;
 
+  /// The host will wait for the call's result.
+  void NoteWait() noexcept { record_.waits = true; }
   /// All operands are taken.
   void Start() noexcept {
     if (state_ == State::kWatched) [[unlikely]]

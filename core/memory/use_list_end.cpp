@@ -15,11 +15,11 @@ namespace {
 /// The host waits for all of the use.
 void WaitFor(const Use& use) {
   if (use.point)
-    use.point->HostWait();
+    HostWait(*use.point);
   else if (const auto stream = use.on.Alive())
-    stream->Synchronize();
+    HostWait(*stream);
   else if (const auto point = use.on.LastPoint())
-    point->HostWait();
+    HostWait(*point);
 }
 
 /// Runs `wait`, or waits for the use. False where its stream is, or may be, under graph capture. A driver
@@ -68,28 +68,28 @@ bool UseList::TryEndBefore(const Stream& on) noexcept {
     Dying dying;
     if (use.on.id() == id) return;
     const auto point = use.PointAfter(dying);
-    if (point) SameBackend(use.on.device(), on.device()) ? point->StreamWait(on) : point->HostWait();
+    if (point) SameBackend(use.on.device(), on.device()) ? point->StreamWait(on) : HostWait(*point);
   });
 }
 
 bool UseList::TryEndBeforeHost() noexcept {
   return TryEnd([](const Use& use) {
     Dying dying;
-    if (const auto point = use.PointAfter(dying)) point->HostWait();
+    if (const auto point = use.PointAfter(dying)) HostWait(*point);
   });
 }
 
 void UseList::EndBefore(const Stream& on) {
   Dying dying;
   const auto foreign = Foreign({}, Access::kReadWrite, on, dying);
-  for (const Awaited& a : foreign) a.point.HostWait();
+  for (const Awaited& a : foreign) HostWait(a.point);
   Reached({}, foreign, Access::kReadWrite, dying);
   Order({}, Access::kReadWrite, on, dying);
 }
 
 void UseList::EndBeforeHost() {
   Dying dying;
-  for (const Awaited& a : BeforeHost({}, Access::kReadWrite, dying)) a.point.HostWait();
+  for (const Awaited& a : BeforeHost({}, Access::kReadWrite, dying)) HostWait(a.point);
 }
 
 void UseList::Clear() noexcept { uses_.Reset(); }

@@ -14,13 +14,13 @@ namespace ferry::detail {
 
 struct Buffer;
 
-/// A copy by a Prefetch that nobody has used yet.
+/// A copy by a Prefetch or a Release that nobody has used yet.
 struct Prefetched {
   CopyRecord copy;
   const Buffer* to;
-  Bytes bytes;
-  std::string label;       ///< of the memory, then
-  std::uint64_t arrivals;  ///< of observers, before it was told
+  std::vector<Bytes> unread;  ///< those that are still there
+  std::string label;          ///< of the memory, then
+  std::uint64_t arrivals;     ///< of observers, before it was told
 };
 
 /// The last write to each byte of a memory, as far as it was watched.

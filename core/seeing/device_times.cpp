@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ferry/detail/dependents.hpp"
+#include "ferry/detail/stream_note.hpp"
 
 namespace ferry::detail {
 
@@ -18,7 +19,7 @@ std::optional<Event> MeasuringPoint(const Stream& on) noexcept try {
 bool MeasuredWork::gone() const noexcept { return Dependents::Of(serial).gone(); }
 bool MeasuredWork::may_end() const noexcept { return !Dependents::Of(serial).has_memories(); }
 void MeasuredWork::Wait() const noexcept try {
-  if (!gone()) end.HostWait();
+  if (!gone()) HostWait(end);
 } catch (const std::exception&) {  // and so it has no time
 }
 

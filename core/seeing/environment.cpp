@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "core/memory/observers.hpp"
+#include "core/seeing/output_file.hpp"
 #include "core/seeing/ranges.hpp"
 #include "core/seeing/trace.hpp"
 #include "core/seeing/transfer_guard.hpp"
@@ -87,7 +87,7 @@ void KeepLedger(std::string_view wanted) {
   const std::string named = WithProcessId(std::string(wanted));
   std::error_code none;  // the program may go to another folder before its end
   const std::string file = named.empty() ? named : std::filesystem::absolute(named, none).string();
-  if (!file.empty() && !std::ofstream(file, std::ios::app)) {
+  if (!file.empty() && !MayBeWritten(file)) {
     Log(LogLevel::kWarning,
         "FERRY_LEDGER: the file " + file + " cannot be written; say 1, or verify, for a table on stderr");
     return;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/seeing/ledger.hpp"
 
-#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <functional>
-#include <map>
 #include <system_error>
 #include <utility>
 
+#include "core/seeing/output_file.hpp"
 #include "core/seeing/write_signals.hpp"
 #include "ferry/error.hpp"
 #include "ferry/stream.hpp"
@@ -33,56 +31,9 @@ std::uint64_t SumOf(const void* from, std::size_t bytes) noexcept {
   return sum;
 }
 
-bool Same(const std::optional<Site>& a, const std::optional<Site>& b) noexcept {
-  if (!a || !b) return a.has_value() == b.has_value();
-  return detail::Same(*a, *b);
-}
-bool Same(const std::optional<Write>& a, const std::optional<Write>& b) noexcept {
-  if (!a || !b) return a.has_value() == b.has_value();
-  return a->access == b->access && detail::Same(a->site, b->site);
-}
-void Mix(std::size_t& hash, std::size_t with) noexcept { hash = (hash ^ with) * 0x9e3779b97f4a7c15; }
-void Mix(std::size_t& hash, const Site& site) noexcept {
-  Mix(hash, reinterpret_cast<std::uintptr_t>(site.file()) + static_cast<std::size_t>(site.line()));
-}
+bool Same(ByteRange a, ByteRange b) noexcept { return a.first == b.first && a.bytes == b.bytes; }
 
 }  // namespace
-
-bool Ledger::Book::Key::operator==(const Key& other) const noexcept {
-  return kind == other.kind && access == other.access && purpose == other.purpose &&
-         pageable == other.pageable && from == other.from && to == other.to && label == other.label &&
-         Same(written, other.written) && Same(asked, other.asked);
-}
-
-std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
-  std::size_t hash = static_cast<std::size_t>(key.kind) * 8 + static_cast<std::size_t>(key.access);
-  Mix(hash, key.label * 8 + static_cast<std::size_t>(key.purpose) * 2 + (key.pageable ? 1 : 0));
-  Mix(hash, key.from * 64 + key.to);
-  if (key.written) Mix(hash, key.written->site);
-  if (key.asked) Mix(hash, *key.asked);
-  return hash ^ (hash >> 32);
-}
-
-LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
-  if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
-  if (entries_.size() == kMost || key.label == kNoLabel) {
-    LedgerEntry& entry = beyond_[static_cast<std::size_t>(key.kind)];
-    entry.kind = key.kind;
-    return entry;
-  }
-  LedgerEntry entry{.kind = key.kind,
-                    .label = {},
-                    .from = key.kind == LedgerKind::kCopy ? spaces_.NameOf(key.from) : std::string{},
-                    .to = spaces_.NameOf(key.to),
-                    .written = key.written,
-                    .asked = key.asked,
-                    .access = key.access,
-                    .purpose = key.purpose,
-                    .pageable = key.pageable};
-  for (const auto& [text, number] : labels_)
-    if (number == key.label) entry.label = text;
-  return entries_.emplace(key, std::move(entry)).first->second;
-}
 
 Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
   const auto [found, fresh] = memories_.try_emplace(&memory);
@@ -92,11 +43,6 @@ Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
     known.label = NumberOf(known.text);
   }
   return known;
-}
-
-std::size_t Ledger::Book::NumberOf(const std::string& label) {
-  if (const auto known = labels_.find(label); known != labels_.end()) return known->second;
-  return labels_.size() == kMost ? kNoLabel : labels_.try_emplace(label, labels_.size()).first->second;
 }
 
 Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, std::size_t label) {
@@ -121,7 +67,7 @@ void Ledger::Book::On(const UnreadRecord& unread) {
 bool Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept {
   if (!copy.written) return false;
   const Site &written = copy.written->site, &asked = copy.site;
-  const bool near = trip && trip->range.first == copy.range.first && trip->range.bytes == copy.range.bytes;
+  const bool near = trip && Same(trip->range, copy.range);
   const bool goes_on = near && copy.from == trip->to && detail::Same(written, trip->written) &&
                        detail::Same(asked, trip->asked);
   const bool returns = near && copy.from == trip->to && copy.to == trip->from &&
@@ -132,16 +78,16 @@ bool Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip) no
 
 /// Whether a device gets what it had when the host asked for it mutable: the host has not changed it.
 bool Ledger::Book::InVain(const CopyRecord& copy, const Memory& memory) {
-  const bool lent = copy.source != nullptr && memory.lent.bytes != 0 &&
-                    memory.lent.first == copy.range.first && memory.lent.bytes == copy.range.bytes;
-  return lent && memory.lenders.Has(copy.to, copy.range) &&
-         SumOf(copy.source, copy.range.bytes) == memory.sum;
+  const auto& lent = memory.lent;
+  return copy.source != nullptr && lent && !lent->to_device && Same(lent->range, copy.range) &&
+         lent->holders.Has(copy.to, copy.range) && SumOf(copy.source, copy.range.bytes) == lent->sum;
 }
 
 void Ledger::Book::On(const CopyRecord& copy) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*copy.memory);
-  LedgerEntry& entry = EntryOf(KeyOf(copy, memory.label));
+  const Key key = KeyOf(copy, memory.label);
+  LedgerEntry& entry = EntryOf(key);
   ++entry.count;
   entry.bytes += copy.range.bytes;
   entry.took_ns += copy.took_ns;
@@ -151,10 +97,39 @@ void Ledger::Book::On(const CopyRecord& copy) {
     ++entry.unwritten, memory.trip.reset();  // its line has not written them
   else if (returns)
     ++entry.returned;
-  if (copy.to == nullptr && copy.purpose == Purpose::kAccess) memory.fetched = Fetch{copy.site, copy.range};
+  const bool fetches = copy.to == nullptr && copy.purpose == Purpose::kAccess;
+  if (fetches) memory.fetched = Fetch{copy.site, copy.range};
   if (detail_ != Detail::kVerify) return;
+  memory.arrived.reset();
+  if (fetches) memory.arrived = Arrived{key, copy.range, returns && !in_vain};
   memory.held.Add(copy.from, copy.range);
   memory.held.Add(copy.to, copy.range);
+}
+
+/// What is in place is not told, and so is asked for less than it is lent.
+void Ledger::Book::Verify(const AccessRecord& access, Memory& memory) {
+  const auto arrived = std::exchange(memory.arrived, std::nullopt);
+  const bool has_bytes = access.bytes_on_host != nullptr, by_host = access.side == Side::kCpu;
+  // The host gets what it had when a device asked for it mutable.
+  if (const auto& lent = memory.lent; by_host && has_bytes && arrived && lent && lent->to_device &&
+                                      Same(lent->range, arrived->range) && Same(lent->range, access.range) &&
+                                      SumOf(access.bytes_on_host, access.range.bytes) == lent->sum) {
+    LedgerEntry& entry = EntryOf(arrived->key);
+    ++entry.unwritten;
+    if (arrived->returned) --entry.returned;
+    memory.trip.reset();
+  }
+  if (access.access != Access::kRead) {
+    const bool host_alone = access.before == Head::HEAD_AT_CPU || access.before == Head::UNINITIALIZED;
+    if (by_host && has_bytes && host_alone) memory.held.Remove(access.range);
+    memory.lent.reset();
+    if (has_bytes && access.access == Access::kReadWrite)
+      memory.lent =
+          Lent{access.range, SumOf(access.bytes_on_host, access.range.bytes), !by_host, memory.held};
+    memory.held.Remove(access.range);
+  }
+  if (access.on != nullptr && access.purpose == Purpose::kAccess)
+    memory.held.Add(&access.on->device(), access.range);
 }
 
 void Ledger::Book::On(const AccessRecord& access) {
@@ -162,25 +137,12 @@ void Ledger::Book::On(const AccessRecord& access) {
   if (!works && access.zeroed == 0 && detail_ != Detail::kVerify) return;  // nothing to count, or to know
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*access.memory);
+  if (works) memory.written = {access.site, Clock::now()};
   if (access.zeroed != 0) {  // not all losses are told
     memory.held.Remove(access.range);
-    memory.lenders.Remove(access.range);
+    if (memory.lent) memory.lent->holders.Remove(access.range);
   }
-  if (access.access != Access::kRead) {
-    if (works) memory.written = {access.site, Clock::now()};
-    memory.lent = {0, 0};
-    if (detail_ == Detail::kVerify && access.access == Access::kReadWrite &&
-        access.bytes_on_host != nullptr) {
-      const bool host_alone = access.before == Head::HEAD_AT_CPU || access.before == Head::UNINITIALIZED;
-      if (host_alone) memory.held.Remove(access.range);
-      memory.lent = access.range;
-      memory.sum = SumOf(access.bytes_on_host, access.range.bytes);
-      memory.lenders = memory.held;
-    }
-    memory.held.Remove(access.range);
-  }
-  if (detail_ == Detail::kVerify && access.on != nullptr && access.purpose == Purpose::kAccess)
-    memory.held.Add(&access.on->device(), access.range);
+  if (detail_ == Detail::kVerify) Verify(access, memory);
   if (access.zeroed == 0) return;
   LedgerEntry& entry = EntryOf({.kind = LedgerKind::kFill,
                                 .label = memory.label,
@@ -195,23 +157,58 @@ void Ledger::Book::On(const AccessRecord& access) {
 
 /// Of bytes that are in place, no access is told.
 void Ledger::Book::On(const CallRecord& call) {
-  if (call.on == nullptr) return;
+  const bool copies = call.kind == CallRecord::Kind::kCopy;
+  if (call.on == nullptr && !copies) return;
   const auto now = Clock::now();
   const std::lock_guard lock(mutex_);
-  for (const auto& [memory, range, access] : call.operands)
-    if (access != Access::kRead) MemoryOf(*memory).written = {call.site, now};
+  for (const auto& [memory, range, access] : call.operands) {
+    if (access == Access::kRead) continue;
+    Memory& written = MemoryOf(*memory);
+    if (call.on != nullptr) written.written = {call.site, now};
+    if (!copies) continue;
+    const std::size_t space = spaces_.NumberOf(call.on != nullptr ? &call.on->device() : nullptr);
+    LedgerEntry& entry = EntryOf({.kind = LedgerKind::kCopy,
+                                  .label = written.label,
+                                  .from = space,
+                                  .to = space,
+                                  .asked = call.site,
+                                  .access = access});
+    ++entry.count;
+    entry.bytes += range.bytes;
+    entry.took_ns += call.took_ns;
+  }
+  if (call.waits)
+    CountWait({.kind = LedgerKind::kWait,
+               .label = call.operands.empty() ? NumberOf({}) : MemoryOf(*call.operands[0].memory).label,
+               .asked = call.site},
+              call.took_ns);
+}
+
+void Ledger::Book::On(const SyncRecord& sync) {
+  const std::lock_guard lock(mutex_);
+  CountWait({.kind = LedgerKind::kWait,
+             .label = NumberOf({}),
+             .to = spaces_.NumberOf(sync.device),
+             .asked = sync.site},
+            sync.waited_ns);
+}
+
+LedgerEntry& Ledger::Book::CountWait(const Key& key, std::int64_t waited_ns) {
+  LedgerEntry& entry = EntryOf(key);
+  ++entry.count;
+  entry.took_ns += waited_ns;
+  return entry;
 }
 
 void Ledger::Book::On(const WaitRecord& wait) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*wait.memory);
-  LedgerEntry& entry = EntryOf({.kind = LedgerKind::kWait,
-                                .label = memory.label,
-                                .written = wait.written,
-                                .asked = wait.site,
-                                .access = wait.access});
-  ++entry.count;
-  entry.took_ns += wait.waited_ns;
+  LedgerEntry& entry = CountWait({.kind = LedgerKind::kWait,
+                                  .label = memory.label,
+                                  .written = wait.written,
+                                  .asked = wait.site,
+                                  .access = wait.access},
+                                 wait.waited_ns);
   const auto fetched = std::exchange(memory.fetched, std::nullopt);
   const bool copies = wait.side == Side::kCpu && fetched && detail::Same(fetched->site, wait.site) &&
                       detail::Within(fetched->range, wait.range);
@@ -224,13 +221,16 @@ void Ledger::Book::On(const WaitRecord& wait) {
 void Ledger::Book::On(const LifeRecord& life) {
   const std::lock_guard lock(mutex_);
   if (life.what == LifeRecord::What::kMemory) {
-    if (!life.begins) memories_.erase(life.memory);
+    if (life.begins) return;
+    if (life.took_ns != 0)
+      CountWait({.kind = LedgerKind::kWait, .label = MemoryOf(*life.memory).label}, life.took_ns);
+    memories_.erase(life.memory);
     return;
   }
   if (detail_ == Detail::kVerify) {  // a block that begins has nothing yet
     Memory& memory = MemoryOf(*life.memory);
     memory.held.Remove(life.device);
-    memory.lenders.Remove(life.device);
+    if (memory.lent) memory.lent->holders.Remove(life.device);
   }
   if (!life.begins && !life.evicted) return;
   LedgerEntry& entry = EntryOf({.kind = life.begins ? LedgerKind::kAllocation : LedgerKind::kEviction,
@@ -240,39 +240,6 @@ void Ledger::Book::On(const LifeRecord& life) {
   ++entry.count;
   entry.bytes += life.bytes;
   entry.took_ns += life.took_ns;
-}
-
-/// One line of source can have several addresses, in several sources.
-std::vector<LedgerEntry> Ledger::Book::Entries() const {
-  const auto text = [](const LedgerEntry& entry) {
-    const std::string written = entry.written ? detail::NameOf(entry.written->site) : "";
-    return std::tuple(entry.kind, entry.label, entry.from, entry.to, written,
-                      entry.written ? entry.written->access : Access::kRead,
-                      entry.asked ? detail::NameOf(*entry.asked) : "", entry.access, entry.purpose,
-                      entry.pageable);
-  };
-  std::map<decltype(text(beyond_[0])), LedgerEntry> joined;
-  const auto add = [&](const LedgerEntry& entry) {
-    if (entry.count == 0) return;
-    const auto [found, fresh] = joined.try_emplace(text(entry), entry);
-    if (fresh) return;
-    LedgerEntry& sum = found->second;
-    sum.count += entry.count, sum.bytes += entry.bytes, sum.unwritten += entry.unwritten;
-    sum.returned += entry.returned, sum.unread += entry.unread;
-    sum.in_time += entry.in_time, sum.took_ns += entry.took_ns;
-  };
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [key, entry] : entries_) add(entry);
-    for (const LedgerEntry& entry : beyond_) add(entry);
-  }
-  std::vector<LedgerEntry> entries;
-  entries.reserve(joined.size());
-  for (auto& [key, entry] : joined) entries.push_back(std::move(entry));
-  std::stable_sort(entries.begin(), entries.end(), [](const LedgerEntry& a, const LedgerEntry& b) {
-    return std::tie(a.bytes, a.took_ns) > std::tie(b.bytes, b.took_ns);
-  });
-  return entries;
 }
 
 Ledger::Ledger(Detail detail) : book_(std::make_shared<Book>(detail)), watch_(book_, Told::kOnceDone) {}
@@ -285,9 +252,10 @@ std::string Ledger::Json() const { return detail::JsonOf(Entries()); }
 
 void Ledger::Write(const std::string& file) const {
   const detail::WithoutWriteSignals quiet;
-  std::ofstream out(file, std::ios::binary);
-  out << (file.ends_with(".json") ? Json() : Table(kAllRows));
-  if (!out.flush())
+  const std::string text = file.ends_with(".json") ? Json() : Table(kAllRows);
+  detail::OutputFile out = detail::OpenToWrite(file);
+  const bool written = out != nullptr && std::fwrite(text.data(), 1, text.size(), out.get()) == text.size();
+  if (!written || std::fclose(out.release()) != 0)
     throw Error("Ledger: the file " + file + " cannot be written: " + std::generic_category().message(errno));
 }
 

@@ -27,6 +27,7 @@ class Ledger::Book : public Observer {
   void On(const CallRecord& call) override;
   void On(const UnreadRecord& unread) override;
   void On(const WaitRecord& wait) override;
+  void On(const SyncRecord& sync) override;
   void On(const LifeRecord& life) override;
 
   std::vector<LedgerEntry> Entries() const;
@@ -65,6 +66,19 @@ class Ledger::Book : public Observer {
     Site site;
     ByteRange range;
   };
+  /// The same, where the ledger verifies: which entry has counted it, also as a return.
+  struct Arrived {
+    Key key;
+    ByteRange range;
+    bool returned;
+  };
+  /// What the host had when bytes were asked for mutable.
+  struct Lent {
+    ByteRange range;
+    std::uint64_t sum;
+    bool to_device;             ///< who asked for them: a device, or the host
+    detail::HeldBytes holders;  ///< the devices that had them then
+  };
   /// Of a live memory.
   struct Memory {
     std::size_t label = 0;
@@ -73,17 +87,18 @@ class Ledger::Book : public Observer {
     std::optional<Fetch> fetched{};  ///< the last one, unless the host has waited since
     /// Of the last copy that a write was seen of.
     std::optional<Trip> trip{};
-    detail::HeldBytes held{};  ///< where the ledger verifies
-    /// What the host had when it asked for bytes mutable, until they are copied; and who held them then.
-    ByteRange lent{0, 0};
-    std::uint64_t sum = 0;
-    detail::HeldBytes lenders{};
+    // Where the ledger verifies.
+    detail::HeldBytes held{};
+    std::optional<Lent> lent{};        ///< by the last who asked for bytes mutable
+    std::optional<Arrived> arrived{};  ///< the last copy, unless an access has been told since
   };
 
   static bool Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept;
   static bool InVain(const CopyRecord& copy, const Memory& memory);
+  void Verify(const AccessRecord& access, Memory& memory);
   Key KeyOf(const CopyRecord& copy, std::size_t label);
   LedgerEntry& EntryOf(const Key& key);
+  LedgerEntry& CountWait(const Key& key, std::int64_t waited_ns);
   Memory& MemoryOf(const SyncedMemory& memory);
   std::size_t NumberOf(const std::string& label);
 

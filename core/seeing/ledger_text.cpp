@@ -28,18 +28,25 @@ std::string InMicroseconds(std::int64_t ns) { return std::to_string(ns / 1000) +
 std::string Written(const LedgerEntry& entry) {
   return entry.written ? NameOf(entry.written->site) + ' ' + AskedAs(entry.written->access) : "";
 }
+/// A wait that the program made for a device, and for no memory.
+bool ForDevice(const LedgerEntry& entry) {
+  return entry.kind == LedgerKind::kWait && !entry.to.empty() && entry.to != NameOfSpace(nullptr);
+}
 /// The others' lines did not ask for bytes.
-bool Accesses(LedgerKind kind) noexcept {
-  return kind == LedgerKind::kCopy || kind == LedgerKind::kFill || kind == LedgerKind::kWait;
+bool Accesses(const LedgerEntry& entry) {
+  return entry.kind == LedgerKind::kCopy || entry.kind == LedgerKind::kFill ||
+         (entry.kind == LedgerKind::kWait && !ForDevice(entry));
 }
 std::string Asked(const LedgerEntry& entry) {
-  if (!entry.asked) return "";
+  if (!entry.asked) return entry.kind == LedgerKind::kWait && !entry.to.empty() ? "its end" : "";
   return NameOf(*entry.asked) +
-         (Accesses(entry.kind) ? std::string(" ") + AskedAs(entry.purpose, entry.access) : "");
+         (Accesses(entry) ? std::string(" ") + AskedAs(entry.purpose, entry.access) : "");
 }
 std::string What(const LedgerEntry& entry) {
-  if (entry.kind == LedgerKind::kCopy) return entry.from + " to " + entry.to;
-  if (entry.kind == LedgerKind::kWait) return "wait of the host";
+  if (entry.kind == LedgerKind::kCopy)
+    return entry.from == entry.to ? "within " + entry.to : entry.from + " to " + entry.to;
+  if (entry.kind == LedgerKind::kWait)
+    return "wait of the host" + (ForDevice(entry) ? " for " + entry.to : "");
   return std::string(KindOf(entry.kind)) + " on " + entry.to;
 }
 
@@ -69,10 +76,13 @@ void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
 
 void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.unread == 0 || !entry.asked) return;
-  advice.push_back(Quoted(entry.label) + " copied to " + entry.to + " by the Prefetch in " +
-                   NameOf(*entry.asked) + " was overwritten, or given back, before anybody read it there, " +
-                   Times(entry.unread) + " of " + std::to_string(entry.count) +
-                   "; unless a pointer that was kept has been used, that Prefetch is needless");
+  const bool release = entry.purpose == Purpose::kRelease;
+  advice.push_back(
+      Quoted(entry.label) + " copied to " + entry.to + " by the " + (release ? "Release" : "Prefetch") +
+      " in " + NameOf(*entry.asked) + " was overwritten, or given back, before anybody read it there, " +
+      Times(entry.unread) + " of " + std::to_string(entry.count) +
+      "; unless a pointer that was kept has been used, " +
+      (release ? "a Release after that write, or none, would copy nothing" : "that Prefetch is needless"));
 }
 
 void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
@@ -101,12 +111,12 @@ std::string Json(const LedgerEntry& entry) {
   std::string text =
       std::string(R"({"kind": ")") + KindOf(entry.kind) + R"(", "label": )" + Json(entry.label);
   if (entry.kind == LedgerKind::kCopy) text += R"(, "from": )" + Json(entry.from);
-  if (entry.kind != LedgerKind::kWait) text += R"(, "to": )" + Json(entry.to);
+  if (entry.kind != LedgerKind::kWait || ForDevice(entry)) text += R"(, "to": )" + Json(entry.to);
   if (entry.written)
     text += R"(, "written": )" + Json(entry.written->site) + R"(, "written_as": ")" +
             AskedAs(entry.written->access) + '"';
   if (entry.asked) text += R"(, "asked": )" + Json(*entry.asked);
-  if (entry.asked && Accesses(entry.kind))
+  if (entry.asked && Accesses(entry))
     text += std::string(R"(, "asked_as": ")") + AskedAs(entry.purpose, entry.access) + '"';
   const auto add = [&](const char* name, std::uint64_t value) {
     text += std::string(", \"") + name + R"(": )" + std::to_string(value);

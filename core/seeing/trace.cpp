@@ -115,36 +115,6 @@ Trace::Events::Lane Trace::Events::LaneOfThread() {
   return lane;
 }
 
-void Trace::Events::Name(const char* what, Lane lane, const std::string& name) {
-  std::string& event = Begin('M', lane, 0);
-  event += std::string(R"("name":")") + what + R"(","args":{"name":)";
-  detail::AppendJson(event, name);
-  event += "}}";
-}
-
-/// Of an event, up to what is its own. Processes are counted from 1.
-std::string& Trace::Events::Begin(char phase, Lane lane, Nanoseconds at) {
-  std::string& event = file_.Next();
-  event += R"({"ph":")";
-  event += phase;
-  event += R"(","pid":)";
-  detail::AppendNumber(event, lane.space + 1);
-  event += R"(,"tid":)";
-  detail::AppendNumber(event, lane.number);
-  event += R"(,"ts":)";
-  detail::AppendMicroseconds(event, at);
-  event += ',';
-  return event;
-}
-
-void Trace::Events::Add(Lane lane, Nanoseconds begin, Nanoseconds end, std::string_view text) {
-  std::string& event = Begin('X', lane, begin);
-  event += R"("dur":)";
-  detail::AppendMicroseconds(event, std::max<Nanoseconds>(end - begin, 0));
-  (event += ',') += text;
-  event += '}';
-}
-
 void Trace::Events::Close(Track& track, Nanoseconds at) {
   if (track.open) {
     Add(track.lane, track.open->begin, at, track.open->text);
@@ -184,18 +154,6 @@ void Trace::Events::Note(const SyncedMemory& memory, Track& track, ByteRange ran
   });
   if (works.size() == kMostWorks) works.erase(works.begin());
   works.push_back({&track, track.begun, range, writes});
-}
-
-void Trace::Events::Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until) {
-  ++flows_;
-  const auto add = [&](char phase, Lane lane, Nanoseconds when) {
-    std::string& event = Begin(phase, lane, when);
-    event += R"("cat":"wait","name":"waited for","bp":"e","id":)";
-    detail::AppendNumber(event, flows_);
-    event += '}';
-  };
-  add('s', from, at);
-  add('f', to, until);
 }
 
 void Trace::Events::OnStart(const CopyRecord& copy) {
@@ -276,6 +234,15 @@ void Trace::Events::On(const WaitRecord& wait) {
   for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
 }
 
+void Trace::Events::On(const SyncRecord& sync) {
+  const Turn turn(*this);
+  if (!turn) return;
+  const Nanoseconds now = Now();
+  if (sync.on != nullptr) Close(TrackOf(*sync.on), now);
+  for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
+  Add(LaneOfThread(), std::max<Nanoseconds>(now - sync.waited_ns, 0), now, detail::TextOf(sync));
+}
+
 void Trace::Events::On(const LifeRecord& life) {
   const Turn turn(*this);
   if (!turn) return;
@@ -300,15 +267,6 @@ void Trace::Events::On(const LifeRecord& life) {
     blocks.erase(block);
   }
   Count(space, life, label);
-}
-
-void Trace::Events::Count(std::size_t space, const LifeRecord& life, const std::string& label) {
-  const Nanoseconds now = Now();
-  (Begin('i', {space, 0}, now) += R"("s":"p",)") += detail::TextOf(life, label) + '}';
-  std::string& event = Begin('C', {space, 0}, now);
-  event += R"("name":"live bytes","args":{"bytes":)";
-  detail::AppendNumber(event, live_[space]);
-  event += "}}";
 }
 
 Trace::Trace(const std::string& file) : events_(std::make_shared<Events>(file)), watch_(events_) {}

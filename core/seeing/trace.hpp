@@ -39,6 +39,7 @@ class Trace::Events : public Observer {
   void OnFailure(const CopyRecord& copy) override;
   void On(const AccessRecord& access) override;
   void On(const WaitRecord& wait) override;
+  void On(const SyncRecord& sync) override;
   void On(const LifeRecord& life) override;
   void OnStart(const CallRecord& call) override;
   void On(const CallRecord& call) override;

@@ -18,7 +18,7 @@ std::string NotWritten(const std::string& path) {
 
 }  // namespace
 
-TraceFile::TraceFile(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wbe")) {
+TraceFile::TraceFile(std::string path) : path_(std::move(path)), file_(OpenToWrite(path_)) {
   if (file_ == nullptr) throw Error(NotWritten(path_));
   std::setvbuf(file_.get(), nullptr, _IONBF,
                0);  // text_ is the buffer: a program that dies leaves whole events

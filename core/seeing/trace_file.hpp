@@ -6,9 +6,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <utility>
+
+#include "core/seeing/output_file.hpp"
 
 namespace ferry::detail {
 
@@ -46,16 +47,13 @@ class TraceFile {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Close {
-    void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
-  };
   void Write() noexcept;
   void Fail() noexcept;
 
   static constexpr std::size_t kEnough = std::size_t{64} * 1024;
   const std::string path_;
   const pid_t process_ = getpid();
-  std::unique_ptr<std::FILE, Close> file_;  ///< null after the end, or a failure
+  OutputFile file_;  ///< null after the end, or a failure
   std::string text_;
   std::size_t whole_ = 0;  ///< of text_, at the last Keep
   std::string warning_;

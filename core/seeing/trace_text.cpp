@@ -93,6 +93,10 @@ std::string TextOf(const WaitRecord& wait) {
       .Done();
 }
 
+std::string TextOf(const SyncRecord& sync) {
+  return EventText("wait", "wait for " + NameOfSpace(sync.device)).Say("asked_by", NameOf(sync.site)).Done();
+}
+
 std::string TextOf(const LifeRecord& life, const std::string& label) {
   const char* const what = life.begins ? "allocate" : life.evicted ? "evict" : "free";
   EventText text("memory", WithLabel(what, label));

@@ -14,6 +14,7 @@ std::string TextOf(const CopyRecord& copy);
 /// `operands` are those of the accesses that the event stands for; empty for a Prefetch.
 std::string TextOf(const AccessRecord& access, std::string_view operands);
 std::string TextOf(const WaitRecord& wait);
+std::string TextOf(const SyncRecord& sync);
 /// `label` is what the block was allocated for: its end has to say the same.
 std::string TextOf(const LifeRecord& life, const std::string& label);
 std::string TextOf(const CallRecord& call, std::string_view category);

@@ -38,6 +38,6 @@ done
 # One image at a time, the same net gets as many right as in batches, of the same images.
 images=$data/t10k-images-idx3-ubyte.gz labels=$data/t10k-labels-idx1-ubyte.gz
 right=$("$ferry" test --model train_test.prototxt --weights whole.caffemodel --iterations 2 | sed -n 's/^accuracy = //p')
-alone=$(FERRY_DEVICE=sim FERRY_TRANSFERS=allow "$classify" deploy.prototxt whole.caffemodel "$images" "$labels" 200)
+alone=$(FERRY_DEVICE=sim "$classify" deploy.prototxt whole.caffemodel "$images" "$labels" 200)
 echo "$right: $alone" | awk '{ exit !(int($1 * 200 + 0.5) == $2) }'
 "$ferry" time --model train_test.prototxt --iterations 1 --device sim

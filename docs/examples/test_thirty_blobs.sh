@@ -22,10 +22,10 @@ has "\"weight7\": 400000 bytes from byte 0 on would go from the host to sim:0 fo
 log=$(FERRY_TRANSFERS=log "$program" 2>&1 >/dev/null)
 [ "$(echo "$log" | grep -c 'FERRY_TRANSFERS: "weight7"')" = 3 ]
 
-json=$(mktemp -d)/ledger.json
-FERRY_LEDGER=$json "$program" >/dev/null
-has '"label": "weight7"' "$(cat "$json")"
-rm -r "${json%/*}"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+FERRY_LEDGER=$dir/ledger.json "$program" >/dev/null
+has '"label": "weight7"' "$(cat "$dir/ledger.json")"
 
 # What is said wrongly is one warning, and the program goes on unchanged.
 plain=$("$program" 2>&1)
@@ -36,4 +36,11 @@ for wrong in FERRY_LEDGER=/nowhere/at/all FERRY_GUARD=yes FERRY_TRANSFERS=perhap
   has "$plain" "$(echo "$said" | grep -v warning)"
 done
 [ "$(FERRY_GUARD=1 "$program" 2>&1)" = "$plain" ]
+mkfifo "$dir/pipe" # which nobody reads
+for variable in FERRY_LEDGER FERRY_TRACE; do
+  said=$(env "$variable=$dir/pipe" timeout 60 "$program" 2>&1)
+  has "$variable: " "$said"
+  has "$dir/pipe cannot be written" "$said"
+  has "$plain" "$(echo "$said" | grep -v warning)"
+done
 if [ -e /dev/full ]; then has "/dev/full cannot be written" "$(FERRY_LEDGER=/dev/full "$program" 2>&1)"; fi

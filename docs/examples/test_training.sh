@@ -33,7 +33,7 @@ if cmp -s "$dir/seed1" "$dir/seed2"; then fail 'the seed changes nothing'; fi
 FERRY_GUARD=1 FERRY_TRANSFERS=throw "$program" --device sim --images 1000 --epochs 1 --seed 1 --save "$dir/guarded" >/dev/null
 "$program" --device sim --images 1000 --epochs 1 --seed 1 --save "$dir/unguarded" >/dev/null
 cmp "$dir/guarded" "$dir/unguarded" || fail 'the guards change the weights'
-"$compare" "$dir/host" "$dir/sim" 1e-4 || fail 'host and sim are too far from each other'
+FERRY_GUARD=1 FERRY_TRANSFERS=throw "$compare" "$dir/host" "$dir/sim" 1e-4 || fail 'host and sim are too far from each other'
 
 # 5 epochs of 469 steps and 79 test steps, each with pixels and labels; then the weights come back to be saved.
 [ "$(copies sim 'host to device')" = $((2 * (5 * 469 + 79))) ] || fail 'sim: another number of copies to the device'

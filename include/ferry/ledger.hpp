@@ -16,25 +16,28 @@ enum class LedgerKind : std::uint8_t { kCopy, kFill, kAllocation, kEviction, kWa
 
 /// All that a pair of sites did to memories of one label in one way.
 struct LedgerEntry {
-  LedgerKind kind;               ///< of what
-  std::string label;             ///< of the memories; empty if nobody named them
-  std::string from;              ///< of copies: "the host", "cuda:0"; else empty
-  std::string to;                ///< of copies; the space of what else there is
+  LedgerKind kind;    ///< of what
+  std::string label;  ///< of the memories; empty if nobody named them
+  std::string from;   ///< of copies: "the host", "cuda:0"; else empty
+  /// Of copies, the same as `from` where they are within one space. Of fills, allocations and evictions,
+  /// their space. Of waits, the device that the program waited for, or else the host, which waits.
+  std::string to;
   std::optional<Write> written;  ///< the write that made it necessary, if it was seen
-  std::optional<Site> asked;     ///< the access that asked for it; of allocations and evictions, too
+  std::optional<Site> asked;     ///< the call that asked for it; nothing where a memory's end waited
   Access access;                 ///< of that
   Purpose purpose;               ///< of copies and fills, that of the access; else kAccess
   bool pageable;                 ///< copies of bytes that are the caller's
   std::uint64_t count = 0;       ///< how often
   std::uint64_t bytes = 0;       ///< of all together
-  /// Of the copies, those that read-only access would have saved: the device had the bytes when `written`
-  /// asked for them mutable, and the host did not change them. A line that asked for them mutable while they
-  /// were in place is not told, and must ask for less, too. Counted by Ledger::Detail::kVerify.
+  /// Of the copies, those that read-only access would have saved: of the host and a device both had the bytes
+  /// when `written` asked for them mutable, and they are the same when they are copied back. A line that
+  /// asked for them mutable while they were in place is not told, and must ask for less, too. Counted by
+  /// Ledger::Detail::kVerify.
   std::uint64_t unwritten = 0;
   /// Of the copies, those that undid the one before: the same bytes went back, and the line that had written
   /// them then asks for them now.
   std::uint64_t returned = 0;
-  std::uint64_t unread = 0;  ///< of the copies by a Prefetch, those known to be read by nobody: UnreadRecord
+  std::uint64_t unread = 0;  ///< of copies by a Prefetch or a Release, those read by nobody: UnreadRecord
   /// Of the waits for a copy to the host, those that a Prefetch right after the write would have made
   /// needless, as far as the host can tell: the write was queued twice as long before as the wait took.
   /// Wrong where the device was not done by then, or a pointer has written the bytes since.
@@ -52,8 +55,8 @@ class Ledger {
   /// What it looks at.
   enum class Detail : std::uint8_t {
     kRecords,  ///< what observers are told
-    kVerify,   ///< the host's bytes, too, by a sum of 64 bits, to know whether who asked for them mutable has
-               ///< written
+    kVerify,   ///< the host's bytes, too, by a sum of 64 bits, to know whether the host, or a device, that
+               ///< asked for them mutable has written
   };
 
   /// Throws std::bad_alloc.

@@ -52,7 +52,9 @@ struct AccessRecord {
   Head after;                    ///< of the bytes of the access
   std::optional<Write> written;  ///< what took the bytes from where they are wanted, if it was seen
   std::int64_t waited_ns;        ///< by the host, for bytes and for who used them, in nanoseconds
-  const void* bytes_on_host;     ///< of an access by the host, what it gets: for reading, now; else null
+  /// For reading, now: of an access by the host, what it gets; of a device that asks to read and write what
+  /// the host has, too, what the host has. Else null.
+  const void* bytes_on_host;
 };
 
 /// One copy on behalf of an access. A run of bytes, so that an access may need several.
@@ -71,9 +73,8 @@ struct CopyRecord {
   std::int64_t took_ns;  ///< once it is queued: the call that queued it, on this thread, in nanoseconds
 };
 
-/// Bytes that a Prefetch copied, and that one access overwrote as a whole, or that were given back, before
-/// anybody read at their place there. Where they are overwritten in parts, or where a memory has more than 64
-/// such copies, it may stay untold.
+/// Bytes that a Prefetch or a Release copied, all of which were overwritten or given back before anybody read
+/// one of them there. Where a memory has more than 64 such copies at a time, it stays untold of later ones.
 struct UnreadRecord {
   const CopyRecord* copy;  ///< the copy in vain; its stream and its source may be gone, and are null
   std::string_view label;  ///< of the memory when it was copied
@@ -90,6 +91,14 @@ struct WaitRecord {
   std::int64_t waited_ns;        ///< how long, in nanoseconds
 };
 
+/// The host waited for a device because the program said so, by Stream::Synchronize or Event::HostWait.
+struct SyncRecord {
+  const Device* device;    ///< whose work it waited for
+  const Stream* on;        ///< the stream; null for an event
+  Site site;               ///< of the call
+  std::int64_t waited_ns;  ///< how long, in nanoseconds
+};
+
 /// A memory begins or ends, or a block of bytes that it has on the host or on a device.
 struct LifeRecord {
   enum class What : std::uint8_t { kMemory, kBlock };
@@ -100,8 +109,10 @@ struct LifeRecord {
   const Device* device;        ///< of a block; null for the host, and for a memory
   const void* first;           ///< of a block, where its device or the host finds it; else null
   std::size_t bytes;           ///< the block's, or the memory's capacity
-  std::int64_t took_ns;        ///< to allocate a block, or a Release's wait for its users, in nanoseconds
-  std::optional<Site> site;    ///< of the constructor, of the access that needs the block, or of the Release
+  /// To allocate a block; of a Release, and of a memory's end, the host's wait for who used the bytes; in
+  /// nanoseconds.
+  std::int64_t took_ns;
+  std::optional<Site> site;  ///< of the constructor, of the access that needs the block, or of the Release
 };
 
 /// A call that Ferry runs itself: on a stream its work is queued, on the CPU it is done. Work that a program
@@ -120,6 +131,7 @@ struct CallRecord {
   const Stream* on;                   ///< of the work; null for the CPU
   std::span<const Operand> operands;  ///< those that have bytes
   Site site;                          ///< of the call
+  bool waits;            ///< the host waited for its result, within took_ns; known when it is over
   std::int64_t took_ns;  ///< when it is over: since it started, on the calling thread, in nanoseconds
 };
 
@@ -147,6 +159,7 @@ class Observer {
   virtual void On(const AccessRecord& /*access*/) {}     ///< it was made
   virtual void On(const UnreadRecord& /*unread*/) {}     ///< it is certain
   virtual void On(const WaitRecord& /*wait*/) {}         ///< it is over
+  virtual void On(const SyncRecord& /*sync*/) {}         ///< it is over
   virtual void On(const LifeRecord& /*life*/) {}         ///< it has begun, or ends
 
  protected:

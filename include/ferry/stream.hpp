@@ -6,7 +6,9 @@
 #include <new>
 #include <optional>
 
+#include "ferry/detail/told_waits.hpp"
 #include "ferry/device.hpp"
+#include "ferry/site.hpp"
 
 namespace ferry {
 namespace detail {
@@ -50,7 +52,9 @@ class Stream {
   /// Tells this queue from every other one. For a thread's default stream: that of the calling thread.
   detail::StreamId id() const noexcept;
   /// The host waits for all that is queued. Throws DeviceError.
-  void Synchronize() const { device_->Synchronize(handle_); }
+  void Synchronize(const Site& site = Site::Caller()) const {
+    detail::WaitAsToldAt(site, *device_, this, [this] { device_->Synchronize(handle_); });
+  }
 
   /// The same queue. A thread's default stream is another one in each thread.
   friend bool operator==(const Stream& a, const Stream& b) noexcept {
@@ -100,7 +104,9 @@ class Event {
   /// The backend's own.
   EventHandle handle() const noexcept { return EventHandle{reinterpret_cast<std::uintptr_t>(owner_.get())}; }
   /// The host waits for the work before the point. Throws DeviceError.
-  void HostWait() const { device_->HostWait(handle()); }
+  void HostWait(const Site& site = Site::Caller()) const {
+    detail::WaitAsToldAt(site, *device_, nullptr, [this] { device_->HostWait(handle()); });
+  }
   /// What is queued on `waiter` from now on runs after the point. The waiter's device is of the same backend.
   /// The host does not wait. Throws DeviceError.
   void StreamWait(const Stream& waiter) const { waiter.device().StreamWait(waiter.handle(), handle()); }

@@ -293,7 +293,7 @@ class SyncedMemory : private detail::ReadyWords {
   void PrepareGrowth(std::size_t size);
   void ForgetReady() const noexcept;
   void ReleaseSpace(unsigned space, const Site& site);
-  void GiveBack(Buffer& buffer, const Site* evicted = nullptr, std::int64_t waited_ns = 0) noexcept;
+  std::int64_t GiveBack(Buffer& buffer, const Site* evicted = nullptr, std::int64_t waited_ns = 0) noexcept;
   void Abandon(Buffer& buffer, const Stream& on) noexcept;
   void RequireRoom(std::size_t size, const char* call) const;
   std::string Named() const;

@@ -2,11 +2,15 @@
 // Reductions and scans of the user's own, over operands.
 #include <catch2/catch_test_macros.hpp>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "ferry/error.hpp"
 #include "ferry/kokkos.hpp"
+#include "ferry/observer.hpp"
 #include "tests/unit/kernels_world.hpp"
 
 namespace ferry::testing {
@@ -107,6 +111,35 @@ TEST_CASE("A scan that throws leaves its total as it was", "[kernels]") {
       ParallelScan(world.place(), 50, Read(x.Slice(0, 50)), Overwrite(x.Slice(20, 50)), SumsBefore{}, total),
       std::invalid_argument);
   CHECK(total == 77);
+}
+
+struct NoWork {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t, const double*) const {}
+};
+struct AddUp {
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i, const double* x, double& sum, bool) const {
+    sum += x[i];
+  }
+};
+
+TEST_CASE("Observers are told which calls had the host wait for what a GPU computed", "[kernels]") {
+  if (!detail::UseKokkos() && detail::kHasDeviceSpace) SKIP("this Kokkos needs a GPU");
+  struct Waits : Observer {
+    using Observer::On;
+    void On(const CallRecord& call) override { waited += call.waits ? 'w' : '-'; }
+    std::string waited;
+  };
+  const World world(Everywhere());
+  const Array<double> x(std::vector<double>(100, 2), world.device());
+  const auto notes = std::make_shared<Waits>();
+  const Watch watch(notes);
+  double sum = 0;
+  ParallelReduce(world.place(), 100, Read(x), SumOf{}, sum);
+  ParallelScan(world.place(), 100, Read(x), AddUp{}, sum);
+  ParallelScan(world.place(), 100, Read(x), AddUp{});
+  ParallelFor(world.place(), 100, Read(x), NoWork{});
+  const bool queued = world.place().side() == Side::kGpu && !world.device().properties().kernels_at_once;
+  CHECK(notes->waited == (queued ? "ww--" : "----"));
 }
 
 }  // namespace

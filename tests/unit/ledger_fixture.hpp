@@ -21,6 +21,10 @@ inline void Look(const Blob<float>& blob) { blob.cpu_data(); }
 inline void Grow(Blob<float>& blob) { blob.mutable_cpu_data()[0] += 1; }
 inline void GrowThere(Blob<float>& blob) { Scale(Place(blob.device()), 2.0F, blob); }
 
+inline void Fetch(const SyncedMemory& memory, Side side) {
+  memory.Prefetch(side, Stream::Main(memory.device()));
+}
+
 /// The first of that kind, or null.
 inline const LedgerEntry* Find(const std::vector<LedgerEntry>& entries, LedgerKind kind) {
   for (const LedgerEntry& entry : entries)

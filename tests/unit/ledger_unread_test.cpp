@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which Prefetches a ledger knows to have been in vain.
+// Which Prefetches and Releases a ledger knows to have been in vain.
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "ledger_fixture.hpp"
 
@@ -16,8 +15,6 @@ namespace ferry::testing {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-
-void Fetch(const SyncedMemory& memory, Side side) { memory.Prefetch(side, Stream::Main(memory.device())); }
 
 /// Of the copies by Prefetch, how many were made in vain, after `deed`.
 template <class Deed>
@@ -99,6 +96,69 @@ TEST_CASE("A Prefetch whose bytes somebody used was not in vain, in place, in pa
         }) == 0);
 }
 
+TEST_CASE("A Prefetch whose bytes were overwritten in parts, all of them unread, was in vain") {
+  const auto overwrite = [](SyncedMemory& x, ByteRange range) {
+    x.overwrite_gpu_data(range, Stream::Main(x.device()));
+  };
+  const auto read = [](SyncedMemory& x, ByteRange range) { x.gpu_data(range, Stream::Main(x.device())); };
+  CHECK(UnreadAfter([&](SyncedMemory& x) {
+          overwrite(x, {0, 20}), overwrite(x, {20, 20}), read(x, {});
+        }) == 1);
+  CHECK(UnreadAfter([&](SyncedMemory& x) {
+          overwrite(x, {20, 20}), overwrite(x, {0, 20}), read(x, {});
+        }) == 1);
+  CHECK(UnreadAfter([&](SyncedMemory& x) {
+          overwrite(x, {10, 20}), read(x, {10, 20});  // the new ones
+          overwrite(x, {0, 10}), overwrite(x, {30, 10}), read(x, {});
+        }) == 1);
+  CHECK(UnreadAfter([&](SyncedMemory& x) {
+          overwrite(x, {0, 20}), x.overwrite_cpu_data({20, 20}), read(x, {});
+        }) == 1);
+  CHECK(UnreadAfter([&](SyncedMemory& x) {
+          overwrite(x, {10, 20}), read(x, {9, 1}), overwrite(x, {});
+        }) == 0);
+  CHECK(UnreadAfter([&](SyncedMemory& x) {
+          overwrite(x, {10, 20}), read(x, {30, 1}), overwrite(x, {});
+        }) == 0);
+  CHECK(UnreadAfter([&](SyncedMemory& x) {
+          x.Resize(20), x.Resize(40);  // the second half is of zeros now
+          read(x, {20, 20}), overwrite(x, {0, 20}), read(x, {});
+        }) == 1);
+  CHECK(UnreadAfter([&](SyncedMemory& x) { x.Resize(20), x.Resize(40), read(x, {19, 1}); }) == 0);
+  CHECK(UnreadAfter([&](SyncedMemory& x) {
+          const SyncedMemory zeros(40, x.device());
+          x.Assign(zeros, 40);
+          read(x, {});
+        }) == 1);
+}
+
+void LetGo(SyncedMemory& x) { x.Release(Side::kGpu); }
+
+TEST_CASE(
+    "A Release whose bytes nobody used where it brought them was in vain, and one that is used was not") {
+  const auto unread = [](auto deed) {
+    LedgerFixture f;
+    const Ledger ledger;
+    {
+      SyncedMemory x(40, *f.device, "x");
+      x.overwrite_gpu_data();
+      LetGo(x);
+      deed(x);
+    }
+    return std::pair(Total(ledger, &LedgerEntry::unread), Joined(ledger.Advice()));
+  };
+  const auto [count, advice] = unread([](SyncedMemory& x) { x.overwrite_gpu_data(); });
+  CHECK(count == 1);
+  CHECK_THAT(advice,
+             ContainsSubstring("\"x\" copied to the host by the Release in LetGo (ledger_unread_test.cpp:") &&
+                 ContainsSubstring("before anybody read it there, once of 1; unless a pointer that was "
+                                   "kept has been used, a Release after that write, or none, would "
+                                   "copy nothing"));
+  CHECK(unread([](SyncedMemory&) {}).first == 1);
+  CHECK(unread([](SyncedMemory& x) { x.cpu_data(), x.overwrite_gpu_data(); }).first == 0);
+  CHECK(unread([](SyncedMemory& x) { x.gpu_data(), x.overwrite_gpu_data(); }).first == 0);
+}
+
 TEST_CASE("A Prefetch is not in vain whose bytes were copied on") {
   sim::Reset({.devices = 2, .peers = false});
   const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
@@ -114,61 +174,6 @@ TEST_CASE("A Prefetch is not in vain whose bytes were copied on") {
   x.gpu_data(there);  // from the host
   x.mutable_gpu_data();
   CHECK(Total(ledger, &LedgerEntry::unread) == 0);
-}
-
-/// Counts the copies in vain that it is told of.
-struct InVain : Observer {
-  using Observer::On;
-  void On(const UnreadRecord&) override { ++count; }
-  int count = 0;
-};
-
-TEST_CASE("Of a copy in vain those are told who were there from the copy on, whoever else came and went") {
-  LedgerFixture f;
-  SyncedMemory x(40, *f.device, "x");
-  const auto all = std::make_shared<InVain>(), before = std::make_shared<InVain>(),
-             after = std::make_shared<InVain>();
-  std::optional<Watch> goes(before);
-  {
-    const Watch stays(all);
-    x.overwrite_cpu_data();
-    Fetch(x, Side::kGpu);
-    const Watch comes(after);
-    goes.reset();
-    x.overwrite_cpu_data();
-    Fetch(x, Side::kGpu);
-  }
-  x.gpu_data();  // unseen
-  const auto later = std::make_shared<InVain>();
-  const Watch comes(later);
-  x.overwrite_cpu_data();
-  CHECK((all->count == 1 && before->count == 0 && after->count == 0 && later->count == 0));
-}
-
-TEST_CASE("Who comes right after a copy was told is not told that it was in vain") {
-  struct Leaves : Observer {
-    explicit Leaves(std::function<void()> at_end) : then(std::move(at_end)) {}
-    ~Leaves() override { then(); }
-    using Observer::On;
-    void On(const CopyRecord&) override { watch.reset(); }
-    std::optional<Watch> watch;
-    std::function<void()> then;
-  };
-  LedgerFixture f;
-  const auto stays = std::make_shared<InVain>(), comes = std::make_shared<InVain>();
-  const Watch watch(stays);
-  std::optional<Watch> late;
-  {
-    auto leaves = std::make_shared<Leaves>([&] { late.emplace(comes); });
-    Leaves& it = *leaves;
-    it.watch.emplace(std::move(leaves));  // which is alone to have it
-  }
-  SyncedMemory x(40, *f.device, "x");
-  x.overwrite_cpu_data();
-  Fetch(x, Side::kGpu);
-  REQUIRE(late);
-  x.overwrite_cpu_data();
-  CHECK((stays->count == 1 && comes->count == 0));
 }
 
 TEST_CASE("A Prefetch to the program's own bytes is not in vain, since it reads them without an access") {
@@ -194,7 +199,7 @@ TEST_CASE("The advice on a Prefetch in vain names its line and how often it was"
     if (i == 0) memory.gpu_data();
   }
   CHECK_THAT(Joined(ledger.Advice()),
-             ContainsSubstring("\"x\" copied to sim:0 by the Prefetch in Fetch (ledger_unread_test.cpp:") &&
+             ContainsSubstring("\"x\" copied to sim:0 by the Prefetch in Fetch (ledger_fixture.hpp:") &&
                  ContainsSubstring("before anybody read it there, once of 3"));
   CHECK_THAT(ledger.Json(), ContainsSubstring("\"unread\": 1"));
 }

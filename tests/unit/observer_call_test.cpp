@@ -245,5 +245,21 @@ TEST_CASE("Who is told of things once they are done is not told of a failure") {
   CHECK(once->order.empty());
 }
 
+TEST_CASE("Who is told of things once they are done is not told of a call that fails") {
+  CallFixture f;
+  const auto once = std::make_shared<Starting>();
+  Array<float> x(16, *f.device);
+  Set(f.cpu, 1.0F, x);
+  const Watch watch(once, Told::kOnceDone);
+  const auto fails = [&] {
+    const detail::Request request = ReadWrite(x).request();
+    std::array<void*, 1> ptrs{};
+    const detail::KernelCall call(f.cpu, {&request, 1}, ptrs);
+    throw std::runtime_error("the work");
+  };
+  CHECK_THROWS_AS(fails(), std::runtime_error);
+  CHECK(once->order.empty());
+}
+
 }  // namespace
 }  // namespace ferry::testing

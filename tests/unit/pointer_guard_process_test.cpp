@@ -46,6 +46,21 @@ TEST_CASE("a memory that a forked process makes is no memory of its parent's") {
   CHECK(ended.status == 0);
 }
 
+TEST_CASE("a ledger that verifies compares bytes that the host may not touch") {
+  const Ended ended = InChild([] {
+    SetPointerGuard(PointerGuard::kOn);
+    const Ledger ledger(Ledger::Detail::kVerify);
+    SyncedMemory memory(kBytes, GetDevice("sim"), "w");
+    memory.mutable_cpu_data();
+    memory.mutable_gpu_data();
+    memory.cpu_data();
+    for (const LedgerEntry& entry : ledger.Entries())
+      if (entry.unwritten != (entry.to == "the host" && entry.kind == LedgerKind::kCopy ? 1U : 0U)) _exit(1);
+  });
+  CHECK(ended.signal == 0);
+  CHECK(ended.status == 0);
+}
+
 #ifdef __x86_64__
 std::string ErrorOfLabel(const std::string& label) {
   return InChild([&] {

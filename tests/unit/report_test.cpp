@@ -158,6 +158,12 @@ TEST_CASE("What is no trace is refused in words") {
   CHECK(FlawOf(R"([{"ph":"X","name":"somebody's"}])") == "is no trace of Ferry's");
   CHECK_THAT(FlawOf("hello"), ContainsSubstring("is no trace of Ferry's: at byte 0 a [ is missing"));
   CHECK_THAT(FlawOf(R"({"traceEvents":[]})"), ContainsSubstring("is no trace of Ferry's"));
+  const auto of_version = [](const char* version) {
+    return FlawOf(std::string(R"([{"name":"ferry_trace","args":{"version":)") + version + "}}]");
+  };
+  for (const char* const other : {"2", "0", R"("1")"})
+    CHECK_THAT(of_version(other), ContainsSubstring("is a trace of another version than 1"));
+  CHECK(of_version("1").empty());
   const std::string ours = R"([{"name":"ferry_trace"},)";
   CHECK_THAT(FlawOf(ours + "{]"), ContainsSubstring("is damaged: at byte 25"));
   CHECK_THAT(FlawOf(ours + "+1]"), ContainsSubstring("is damaged"));

@@ -6,15 +6,19 @@
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/full_disk.hpp"
 #include "tests/log_lines.hpp"
+#include "tests/unit/ledger_fixture.hpp"
 #include "tests/unit/trace_fixture.hpp"
 #include "tools/report/trace.hpp"
 
@@ -138,6 +142,33 @@ TEST_CASE(
   REQUIRE(warnings.lines().size() == 2);
   CHECK(warnings.Has(file + " cannot be written: File too large"));
   CHECK(warnings.Has(fifo + " cannot be written: Broken pipe"));
+}
+
+TEST_CASE("A named pipe gets all of a trace or a ledger, and one that nobody reads is an error at once") {
+  LedgerFixture f;
+  const Folder folder;
+  const std::string fifo = (folder / "fifo").string();
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  const auto refusal = ContainsSubstring(fifo + " cannot be written: No such device");
+  CHECK_THROWS_WITH(Trace(fifo), refusal);
+  Ledger ledger;
+  for (int i = 0; i < 300; ++i) SyncedMemory(4, *f.device, "x" + std::to_string(i)).mutable_cpu_data();
+  CHECK_THROWS_WITH(ledger.Write(fifo), refusal);
+  const std::string all = ledger.Table(Ledger::kAllRows);
+  CHECK(all.size() > 65'536);  // more than a pipe takes before somebody reads
+  std::string read;
+  std::thread reader([&] {
+    std::ifstream in(fifo);
+    read.assign(std::istreambuf_iterator<char>(in), {});
+  });
+  for (bool written = false; !written;) try {  // once it is there
+      ledger.Write(fifo);
+      written = true;
+    } catch (const Error&) {
+      std::this_thread::yield();
+    }
+  reader.join();
+  CHECK(read == all);
 }
 
 }  // namespace

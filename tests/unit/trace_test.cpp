@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
@@ -95,6 +96,28 @@ TEST_CASE("A wait of the host ends the slice that it waited for, and a flow says
   CHECK(begins[0].Number("ts") == copies[0].Number("ts"));
   CHECK(OnOneTrack(ends[0], waits[0]));
   CHECK(EndOf(copies[0]) <= EndOf(waits[0]) + 0.002);
+}
+
+void FinishStream(const Stream& stream) { stream.Synchronize(); }
+
+TEST_CASE("A wait that the program makes for a stream is its thread's, and ends that stream's slice") {
+  TraceFixture f;
+  Blob<float> x({100}, *f.device);
+  const Stream stream(*f.device), other(*f.device);
+  WriteIt(x);
+  x.gpu_data(stream);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  FinishStream(stream);
+  Event(other).HostWait();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const auto events = f.Events();
+  const auto waits = Only(events, "X", "wait"), reads = Only(events, "X", "access");
+  REQUIRE((waits.size() == 2 && reads.size() == 1));
+  for (const Json& wait : waits) CHECK(wait.Text("name") == "wait for sim:0");
+  CHECK(ArgsOf(waits[0]).Text("asked_by").starts_with("FinishStream (trace_test.cpp:"));
+  CHECK(!OnOneTrack(waits[0], reads[0]));
+  CHECK(EndOf(reads[0]) >= waits[0].Number("ts"));
+  CHECK(EndOf(reads[0]) <= EndOf(waits[0]) + 0.002);
 }
 
 TEST_CASE("A wait ends all slices that it waited for, on any stream, and no other") {

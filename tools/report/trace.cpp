@@ -157,6 +157,16 @@ Trace Builder::Done() {
   return std::move(trace_);
 }
 
+/// Of the trace's first event.
+void RequireVersion(const Json& event) {
+  constexpr double kVersion = 1;
+  const Json* const args = event.Find("args");
+  if (args == nullptr || args->Find("version") == nullptr || args->Number("version") == kVersion) return;
+  throw BadTrace(
+      "is a trace of another version than 1, which this ferry-report reads; take the one that was installed "
+      "with the traced program's Ferry");
+}
+
 }  // namespace
 
 std::uint32_t Texts::NumberOf(std::string_view text) {
@@ -175,6 +185,7 @@ Trace ReadTrace(std::istream& in, std::size_t most_slices) {
   try {
     for (auto event = reader.Next(); event; event = reader.Next()) {
       if (!ours && event->Text("name") != "ferry_trace") break;
+      if (!ours) RequireVersion(*event);
       ours = true;
       builder.Add(*event);
     }

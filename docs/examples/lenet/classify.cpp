@@ -20,7 +20,12 @@ std::ptrdiff_t ClassOf(ferry::Net<float>& net, const std::uint8_t* pixels) {
   ferry::Blob<float>& input = *net.input_blobs()[0];
   std::transform(pixels, pixels + input.count(), input.overwrite_cpu_data(),
                  [](std::uint8_t pixel) { return kScale * static_cast<float>(pixel); });
+  {
+    const ferry::TransferGuard meant(ferry::TransferPolicy::kAllow);  // the image goes there
+    input.Prefetch(ferry::Side::kGpu);
+  }
   const ferry::Blob<float>& likely = *net.Forward()[0];
+  const ferry::TransferGuard meant(ferry::TransferPolicy::kAllow);  // what the net finds comes back
   const float* const first = likely.cpu_data();
   return std::max_element(first, first + likely.count()) - first;
 }
@@ -34,6 +39,10 @@ int main(int argc, char** argv) try {
   }
   ferry::Net<float> net(argv[1], ferry::TEST);
   net.CopyTrainedLayersFrom(argv[2]);
+  {
+    const ferry::TransferGuard meant(ferry::TransferPolicy::kAllow);  // the weights go there, once
+    net.PrefetchParams();
+  }
   const ferry::IdxArray images = ferry::ReadIdx(argv[3]);
   const ferry::IdxArray labels = ferry::ReadIdx(argv[4]);
   char* end = nullptr;

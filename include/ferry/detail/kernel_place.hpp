@@ -39,9 +39,15 @@ class KernelCall {
 
   /// As of KernelPlace.
   const Place& place() const noexcept { return *place_; }
+  /// The host waits for its result, where that is queued.
+  void NoteWait() noexcept {
+    if (extra_ != nullptr) [[unlikely]]
+      NoteWatchedWait();
+  }
 
  private:
   struct Extra;
+  void NoteWatchedWait() noexcept;
   void End() noexcept;
 
   const Place* place_;

@@ -43,6 +43,10 @@ class StreamNote {
   std::shared_ptr<QueueTrace> trace_;  ///< of a stream of ours, or of one that has ended
 };
 
+/// The host waits, as the core must: observers are told of that as whoever asked for it says.
+inline void HostWait(const Event& point) { point.device().HostWait(point.handle()); }
+inline void HostWait(const Stream& stream) { stream.device().Synchronize(stream.handle()); }
+
 /// Moves what may end a stream to where it can die. Where there is no room, it dies here.
 void Dismiss(Stream&& stream, Dying& dying) noexcept;
 void Dismiss(const StreamNote& note, Dying& dying) noexcept;

@@ -161,7 +161,7 @@ MUTATIONS = [
      "a host arrival looks once at what it must wait for"),
     (CALL, "      if (std::exchange(last, arrival.memory) != arrival.memory) work", "      if (last == nullptr || true) work",
      "a memory of two operands is locked twice"),
-    ("core/memory/synced_memory.cpp", "  arrival.allocating = &buffer;\n", "", "who has no host memory on the way is told of the device"),
+    ("core/memory/buffer.cpp", "  arrival.allocating = &buffer;\n", "", "who has no host memory on the way is told of the device"),
     ("core/memory/call.cpp", "if (again && !error.beyond_limit())", "if (again)", "a limit empties the pools"),
     (CALL, "        arrival.memory->Settle(arrival, dying);\n", "",
      "notes of parts pile up"),

@@ -6,6 +6,7 @@ DEPENDENTS = "core/device/dependents.cpp"
 DEVICES = "core/device/device.cpp"
 LIVE = "core/device/live_list.cpp"
 STREAM = "core/device/stream.cpp"
+BUFFER = "core/memory/buffer.cpp"
 MEMORY = "core/memory/synced_memory.cpp"
 ADOPT = "core/memory/adopt.cpp"
 ASSIGN = "core/memory/assign.cpp"
@@ -92,5 +93,5 @@ MUTATIONS = [
     (MEMORY, "    RequireMutable({}, \"a Resize that adds bytes to the end\");\n", "", "const bytes are zeroed"),
     (ASSIGN, "  RequireMutable({}, \"Assign\");\n", "", "an Assign to const bytes drops them"),
     (ASSIGN, "  RequireMutable(here, \"Assign\");\n", "", "an Assign to a part of const bytes drops them"),
-    (MEMORY, "  buffer.constant = buffer.guarded = false;\n", "  buffer.guarded = false;\n", "a memory stays constant without its const bytes"),
+    (BUFFER, "  buffer.constant = buffer.guarded = false;\n", "  buffer.guarded = false;\n", "a memory stays constant without its const bytes"),
 ]

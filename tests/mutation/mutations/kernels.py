@@ -51,7 +51,7 @@ MUTATIONS = [
     (PER_STREAM, "return key.device == device; });", "return device >= 0 && key.device >= 0; });",
      "all devices' things go with one device"),
     (PER_STREAM, "    on.device().Order(before, on.handle());\n", "", "a new instance does not wait for its zeros"),
-    (PER_STREAM, "    main.Synchronize();\n", "", "under capture a new instance does not wait for its zeros"),
+    (PER_STREAM, "    on.device().Synchronize(main.handle());\n", "", "under capture a new instance does not wait for its zeros"),
     (POOL, "== StreamState::kIdle;", "!= StreamState::kUnusable;", "a stream comes again with its old work"),
     (POOL, "  if (ask_(properties().index, stream) == StreamState::kUnusable) return false;\n", "",
      "a stream under capture comes again"),

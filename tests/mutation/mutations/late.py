@@ -13,8 +13,7 @@ GPU = "backends/gpu/gpu_device.hpp"
 MUTATIONS = [
     (CALL, "      if (wait->access != Access::kRead) memory.ForgetReady();", "      ",
      "a stream that the host has waited for is in place after a call that failed"),
-    (ADOPT, "  AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (EndUses(buffer), false); });\n",
-     "  AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (EndUses(buffer), buffer.uses.Clear(), false); });\n",
+    (ADOPT, "    return EndUses(buffer), false;\n", "    return EndUses(buffer), buffer.uses.Clear(), false;\n",
      "the uses of one device's bytes are forgotten although another's cannot end"),
     (USES, "return !use.writes && !use.on", "return false && !use.on", "the caller's bytes are read after an access returns"),
     (USES, " && !use.on.device().properties().unified; }", "; }", "a unified device's kernels are forgotten as another device reads"),

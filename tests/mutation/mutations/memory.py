@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The memory: sizes, adopted bytes, bytes of another memory, and what is given back."""
 
+BUFFER = "core/memory/buffer.cpp"
 MEMORY = "core/memory/synced_memory.cpp"
 ADOPT = "core/memory/adopt.cpp"
 ARRIVE_H = "core/memory/arrival.hpp"
@@ -30,37 +31,38 @@ MUTATIONS = [
      "the gpu's and the writer's fast path do not see a grown tail"),
 
     # Buffers.
-    (MEMORY, "        buffer.kind, capacity_, on !=", "        buffer.kind, size_, on !=",
+    (BUFFER, "        buffer.kind, capacity_, on !=", "        buffer.kind, size_, on !=",
      "growing within the capacity overruns the buffer"),
-    (MEMORY, "on != nullptr ? on->handle() : buffer.device->properties().main_stream", "buffer.device->properties().main_stream",
+    (BUFFER, "on != nullptr ? on->handle() : buffer.device->properties().main_stream", "buffer.device->properties().main_stream",
      "new memory of a device is in the main stream's order"),
-    (MEMORY, "  if (buffer.ptr != nullptr) return;\n", "  if (buffer.live != nullptr) return;\n",
+    (BUFFER, "  if (buffer.ptr != nullptr) return;\n", "  if (buffer.live != nullptr) return;\n",
      "adopted bytes give way to a buffer of ours"),
-    (MEMORY, "  const auto made = buffer.uses.Note({}, Access::kOverwrite, *on, dying);\n", "  const std::uint64_t made = 0;\n",
+    (BUFFER, "  const auto made = buffer.uses.Note({}, Access::kOverwrite, *on, dying);\n", "  const std::uint64_t made = 0;\n",
      "nobody waits until a new buffer is there"),
-    (MEMORY, "    buffer.uses.SetPoint({}, made, Event(*on));\n", "",
+    (BUFFER, "    buffer.uses.SetPoint({}, made, Event(*on));\n", "",
      "the first access of a part holds up those of others"),
-    (MEMORY, "  if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, *on, dying);\n", "  if (ordered) (void)0;\n",
+    (BUFFER, "  if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, *on, dying);\n", "  if (ordered) (void)0;\n",
      "new memory is used before its stream has it, where its note cannot be made"),
-    (MEMORY, "  if (!buffer.adopted() && !buffer.uses.empty())\n", "",
+    (BUFFER, "  if (!buffer.adopted() && !buffer.uses.empty())\n", "",
      "adopted device bytes are given back in another stream's order"),
-    (MEMORY, "last && &last->device() == buffer.device)", "last)",
+    (BUFFER, "last && &last->device() == buffer.device)", "last)",
      "a block goes back on another device's stream"),
-    (MEMORY, "last && &last->device() == buffer.device)", "false)",
+    (BUFFER, "last && &last->device() == buffer.device)", "false)",
      "a block always goes back on the main stream"),
-    (MEMORY, "buffer.uses.TryEndBeforeHost();\n  if", "buffer.uses.TryEndBefore(on);\n  if",
+    (BUFFER, "buffer.uses.TryEndBeforeHost();\n", "buffer.uses.TryEndBefore(on);\n",
      "the caller's host bytes are given back while a copy uses them"),
-    (MEMORY, "buffer.uses.TryEndBefore(on)", "true", "a block goes back while other streams use it"),
-    (MEMORY, "  if (!ended) return Abandon(buffer, on);\n", "",
+    (BUFFER, "buffer.uses.TryEndBefore(on)", "true", "a block goes back while other streams use it"),
+    (BUFFER, "  if (!ended) return Abandon(buffer, on), waited;\n", "",
      "a memory that ends gives back what a stream under capture uses"),
-    (MEMORY, "  users->insert(users->begin(), on.handle());\n", "",
+    (BUFFER, "  users->insert(users->begin(), on.handle());\n", "",
      "an abandoned block goes back before the work that was ordered"),
-    (MEMORY, "  if (buffer.deleter) (*buffer.deleter)(buffer.ptr);\n", "", "a deleter is never called"),
-    (MEMORY, "  buffer.deleter.reset();\n", "", "a deleter is called twice"),
-    (MEMORY, "    for (const auto& other : others_) GiveBack(*other);\n", "", "what a memory has on further devices leaks"),
+    (BUFFER, "  if (buffer.deleter) (*buffer.deleter)(buffer.ptr);\n", "", "a deleter is never called"),
+    (BUFFER, "  buffer.deleter.reset();\n", "", "a deleter is called twice"),
+    (MEMORY, "    AnyBuffer([&](Buffer& buffer) { return waited_ns += GiveBack(buffer), false; });\n",
+     "    waited_ns += GiveBack(cpu_), waited_ns += GiveBack(gpu_);\n", "what a memory has on further devices leaks"),
     (MEMORY, "  if (side == Side::kCpu) arrival.space = kHost;\n", "", "a prefetch to the host is one to the device"),
-    (MEMORY, "  buffer.live.reset();\n", "", "adopted bytes are given to the device"),
-    (MEMORY, "  buffer.ptr = nullptr;\n", "", "memory that was given back is used"),
+    (BUFFER, "  buffer.live.reset();\n", "", "adopted bytes are given to the device"),
+    (BUFFER, "  buffer.ptr = nullptr;\n", "", "memory that was given back is used"),
 
     # What Release gives back.
     (MEMORY, "    if (busy_ != 0)\n", "    if (false)\n", "an operand of a call under way is released"),
@@ -137,7 +139,7 @@ MUTATIONS = [
     (ADOPT, "std::less<>()(ptr, end)", "std::less_equal<>()(ptr, end)", "bytes behind a memory's own are refused"),
     (ADOPT, "    uses.Note({}, Access::kOverwrite, on, dying);\n", "",
      "nobody waits for the work that writes adopted bytes"),
-    (ADOPT, "  AnyBuffer([&](Buffer& buffer) { return goes(buffer) && (EndUses(buffer), false); });\n", "",
+    (ADOPT, "    return EndUses(buffer), false;\n", "    return false;\n",
      "new bytes are taken while a stream under capture uses the old ones"),
     (ADOPT, "    GiveBack(buffer);\n", "",
      "adopting bytes leaks those before"),

@@ -40,7 +40,7 @@ MUTATIONS = [
     (ELEMENTWISE, "  RequireSameCount(\"Axpy\", {\"x\", x.part()}, {\"y\", y.part()});\n", "", "Axpy goes beyond the shorter array"),
     (ELEMENTWISE, "  RequireSameCount(\"Axpby\", {\"x\", x.part()}, {\"y\", y.part()});\n", "", "Axpby goes beyond the shorter array"),
     (REDUCE, "  RequireSameCount(\"Dot\", {\"x\", x.part()}, {\"y\", y.part()});\n", "", "Dot goes beyond the shorter array"),
-    (REDUCE, "  place.stream().Synchronize();\n", "", "a sum is taken before its kernel has run"),
+    (REDUCE, "  HostWait(place.stream());\n", "", "a sum is taken before its kernel has run"),
     (ELEMENTWISE, "place.side() == Side::kGpu && !onto_itself)", "place.side() == Side::kGpu)",
      "Copy of an array onto itself does not bring it to the place"),
     (GEMM, "  RequireSize(\"a\", a.part(), \"m x k\", m, k);\n", "", "Gemm takes a factor of another size"),
@@ -62,7 +62,7 @@ MUTATIONS = [
      "a worker goes on to the end of its row"),
     (HOST_LOOP, "    for (; begin < end; ++begin) local(fixed", "    for (; begin + 1 < end; ++begin) local(fixed", "the last index of a row is left out"),
     (RUN, "      if (n != 0) touches.emplace_back(first, n);\n", "      touches.emplace_back(first, 1);\n", "the simulated GPU is told of the first element"),
-    (RUN, "      if (place.side() == Side::kGpu) place.stream().Synchronize();\n", "", "a reduction's result is taken before it is there"),
-    (RUN, "    if (place.side() == Side::kGpu) place.stream().Synchronize();\n    *total", "    *total", "a scan's total is taken before it is there"),
+    (RUN, "      if (place.side() == Side::kGpu) HostWait(place.stream());\n", "", "a reduction's result is taken before it is there"),
+    (RUN, "    if (place.side() == Side::kGpu) HostWait(place.stream());\n    *total", "    *total", "a scan's total is taken before it is there"),
     (HOST_REDUCE, "    reducer.init(*all.total);\n", "", "a reduction begins with what its reducer does not"),
 ]

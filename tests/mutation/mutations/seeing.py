@@ -2,7 +2,9 @@
 """What observers are told, and what they make of it."""
 
 GUARD = "core/seeing/transfer_guard.cpp"
+ENTRIES = "core/seeing/ledger_entries.cpp"
 LEDGER = "core/seeing/ledger.cpp"
+LEDGER_TEXT = "core/seeing/ledger_text.cpp"
 OBSERVERS = "core/memory/observers.cpp"
 OVERLAP = "core/seeing/overlap.cpp"
 RECORDS = "core/memory/records.cpp"
@@ -47,32 +49,33 @@ MUTATIONS = [
     (LEDGER, "  entry.took_ns += access.zeroing_ns;\n", "", "a ledger's fills take no time"),
     (LEDGER, "  entry.took_ns += life.took_ns;\n", "", "a ledger's allocations take no time"),
     (LEDGER, "if (access.zeroed == 0) return;", "if (access.action != Action::kZero) return;", "zeros beside a copy are not counted"),
-    (LEDGER, "    memory.held.Remove(access.range);\n  }\n  if (detail_", "  }\n  if (detail_", "who had bytes before a write has them after it"),
+    (LEDGER, "    memory.held.Remove(access.range);\n  }\n  if (access.on", "  }\n  if (access.on", "who had bytes before a write has them after it"),
     (LEDGER, "  for (; bytes != 0; ++at, --bytes) sum = (sum ^ *at) * kPrime;\n", "", "bytes behind the last eight do not count"),
     (LEDGER, "copies && wait.access == Access::kRead && wait", "copies && wait", "a Prefetch would be in time for who writes"),
     (LEDGER, ">= 2 * std::chrono", ">= 0 * std::chrono", "a Prefetch is always in time"),
     (LEDGER, "  if (!life.begins && !life.evicted) return;\n", "", "each end of a block is an eviction"),
     ("core/seeing/ledger_text.cpp", "entry.returned < 2 ||", "entry.returned < 1 ||", "once there and back is a habit"),
     ("core/seeing/ledger_text.cpp", "entry.from > entry.to || ", "", "each of two directions is told of the same"),
-    (LEDGER, "    memory.lent = {0, 0};\n", "", "a ledger compares with bytes from before another write"),
-    (LEDGER, "if (entries_.size() == kMost || key.label == kNoLabel) {", "if (false) {", "a ledger grows for ever"),
-    (LEDGER, "labels_.size() == kMost ? kNoLabel", "false ? kNoLabel", "a ledger keeps all labels"),
-    (LEDGER, "memory.lenders.Has(copy.to, copy.range) &&", "true &&", "a copy to who has never had the bytes is needless"),
-    (LEDGER, "    memory.lenders.Remove(life.device);\n", "", "a copy of what was given back is needless"),
+    (LEDGER, "    memory.lent.reset();\n", "", "a ledger compares with bytes from before another write"),
+    (ENTRIES, "if (entries_.size() == kMost || key.label == kNoLabel) {", "if (false) {", "a ledger grows for ever"),
+    (ENTRIES, "labels_.size() == kMost ? kNoLabel", "false ? kNoLabel", "a ledger keeps all labels"),
+    (LEDGER, "lent->holders.Has(copy.to, copy.range) &&", "true &&", "a copy to who has never had the bytes is needless"),
+    (LEDGER, "    if (memory.lent) memory.lent->holders.Remove(life.device);\n", "", "a copy of what was given back is needless"),
     (LEDGER, "detail::Same(wait.written->site, memory.written->site)", "true", "a Prefetch before the last write would do"),
     ("core/memory/byte_ranges.hpp", " && part.first + part.bytes <= whole.first + whole.bytes;", ";", "who has a part has all"),
     (LEDGER, "goes_on ? trip->from : copy.from", "copy.from", "a copy by way of the host is two trips"),
     (LEDGER, "return returns && !goes_on;", "return returns;", "one line at three places goes back and forth"),
     (LEDGER, "detail::Same(written, trip->asked) &&", "true &&", "who only reads writes in turn"),
     (LEDGER, "&& detail::Same(asked, trip->written);\n  trip", ";\n  trip", "any way back is a ping-pong"),
-    (LEDGER, "trip->range.first == copy.range.first && trip->range.bytes == copy.range.bytes", "true", "two parts are one"),
+    (LEDGER, "trip && Same(trip->range, copy.range)", "trip", "two parts are one"),
     (TRACE, "label = std::move(block->label);", "label = life.memory->label();",
      "a block ends under another label than it had"),
     ("core/memory/in_place.cpp", "  if (writers_ != nullptr && access != Access::kOverwrite) detail::Records::NoteUse(*this, bytes, here);\n", "",
      "what was prefetched and used in place counts as unread"),
-    (RECORDS, "one.to == &here && one.bytes.first < bytes.last", "one.to == &here && one.bytes.last <= bytes.last",
+    (RECORDS, "return a.first < b.last && b.first < a.last;", "return a.first < b.last && a.last <= b.last;",
      "who uses a part of what was prefetched does not count"),
-    ("core/memory/arrival.cpp", "if (record->purpose == Purpose::kPrefetch && !dst.adopted())", "if (false)", "no Prefetch is ever in vain"),
+    ("core/memory/arrival.cpp", "if (record->purpose != Purpose::kAccess && !dst.adopted())", "if (false)", "no Prefetch is ever in vain"),
+    ("core/memory/arrival.cpp", "record->purpose != Purpose::kAccess && !dst", "record->purpose == Purpose::kPrefetch && !dst", "no Release is ever in vain"),
     ("core/memory/arrival.hpp", "only_of == 0 ? Purpose::kPrefetch : Purpose::kRelease", "Purpose::kPrefetch", "a Release is a Prefetch"),
     ("core/memory/synced_memory.cpp", "    if (detail::Watched()) detail::Records::NoteLoss(*this, {});\n", "", "a Prefetch that nobody used is forgotten"),
 
@@ -116,12 +119,12 @@ MUTATIONS = [
     (TRACE, "call.kind == CallRecord::Kind::kKernel ? \"kernel\" : \"call\"", "\"kernel\"", "a copy within a device is a kernel"),
     ("core/seeing/spaces.hpp", "space.index == own.index && space.backend == own.backend", "space.backend == own.backend",
      "devices of one backend are one"),
-    ("core/seeing/ledger.cpp", "if (host_alone) memory.held.Remove(access.range);", "", "a device keeps what a Resize took"),
+    ("core/seeing/ledger.cpp", "if (by_host && has_bytes && host_alone) memory.held.Remove(access.range);", "", "a device keeps what a Resize took"),
     ("core/seeing/ledger.cpp", "memory.fetched = Fetch{copy.site, copy.range};", ";", "no wait is for a copy"),
     ("core/seeing/ledger.cpp", "copy.to == nullptr && copy.purpose == Purpose::kAccess", "copy.to == nullptr", "a Prefetch is the copy that a wait is for"),
     ("core/seeing/ledger.cpp", " &&\n                      detail::Within(fetched->range, wait.range)", "", "a wait is for another part's copy"),
     ("core/seeing/ledger.cpp", "are told\n    memory.held.Remove(access.range);\n", "are told\n", "a device keeps what was zeroed elsewhere"),
-    ("core/seeing/ledger.cpp", "    memory.lenders.Remove(access.range);\n", "", "a device has lent what was zeroed since"),
+    ("core/seeing/ledger.cpp", "    if (memory.lent) memory.lent->holders.Remove(access.range);\n", "", "a device has lent what was zeroed since"),
     ("core/seeing/ledger.cpp", "if (detail_ == Detail::kVerify) {  // a block", "if (detail_ == Detail::kVerify && !life.begins) {  // a block", "a device keeps what it gave back untold"),
     ("core/seeing/ledger.cpp", "NumberOf(std::string(unread.label))", "MemoryOf(*unread.copy->memory).label", "a copy in vain is of the label of today"),
     (TRACE, "    track.free = std::max(track.free, at);\n", "", "a slice begins before another one was over"),
@@ -143,4 +146,38 @@ MUTATIONS = [
     ("core/seeing/ledger.cpp", "if (!works && access.zeroed == 0 && ", "if (!works && ", "a ledger misses what is zeroed"),
     (OBSERVERS, "  ++observers().arrivals;\n", "", "nobody is told of a copy in vain"),
     (TIMES, "if (!anchor || !anchor->IsOf(work.end.device()))", "if (!anchor)", "of two devices of one name the first one counts"),
+
+    # Copies in vain, by the bytes that are left.
+    (RECORDS, "if (prefetched.size() == Writers::kMost) return;", "", "a memory remembers any number of Prefetches"),
+    (RECORDS, "  prefetched.back().copy.on = nullptr;\n", "", "a copy in vain names a stream that may be gone"),
+    (RECORDS, "std::min(range.last, gone.first)", "gone.first", "what is lost behind a Prefetch's bytes adds to them"),
+    (RECORDS, "std::max(range.first, gone.last)", "gone.last", "what is lost before a Prefetch's bytes adds to them"),
+    (RECORDS, "for (const Bytes part : {before, after})", "for (const Bytes part : {before})", "a loss takes all that is behind it"),
+    (RECORDS, "if (buffer != nullptr && one.to != buffer) return false;", "if (buffer != nullptr && one.to == buffer) return false;",
+     "a Release loses what others hold"),
+    ("core/memory/synced_memory.cpp", "    if (detail::Watched()) detail::Records::NoteLoss(*this, added);\n", "", "a Resize loses nothing"),
+    ("core/memory/assign.cpp", "  if (detail::Watched()) detail::Records::NoteLoss(*this, bytes);\n", "", "zeros that are assigned lose nothing"),
+
+    # Devices that ask for bytes mutable.
+    (RECORDS, "arrival.zeroed == 0 && Holds", "Holds", "what was zeroed on the way counts as the host's"),
+    (RECORDS, "if (arrival.access != Access::kReadWrite || !had ||", "if (!had ||", "who overwrites has asked for the host's bytes"),
+    (RECORDS, "return host.uses.Quiet(arrival.bytes, Access::kRead) ? host.Reach(arrival.bytes) : nullptr;", "return host.Reach(arrival.bytes);",
+     "what is still on its way to the host counts as there"),
+    (RECORDS, "? host.Reach(arrival.bytes) : nullptr", "? host.At(arrival.bytes) : nullptr", "a guarded memory's bytes are read out of reach"),
+    (LEDGER, "lent && lent->to_device &&", "lent &&", "what the host asked for is compared with what a device gives back"),
+    (LEDGER, "Same(lent->range, arrived->range) && ", "", "a part that was copied stands for all"),
+    (LEDGER, "Same(lent->range, access.range) &&", "true &&", "a device is judged by a part of what it asked for"),
+    (LEDGER, "    if (arrived->returned) --entry.returned;\n", "", "a device that wrote nothing writes in turn"),
+
+    # Waits that are for no access, and copies within a space.
+    ("include/ferry/detail/told_waits.hpp", "  tell(device,", "  if (false) tell(device,", "no wait of the program's own is told"),
+    ("core/memory/buffer.cpp", "host_waits ? watch.Read() : 0", "0", "a memory's end never waits"),
+    ("core/memory/adopt.cpp", "  if (waits && watched) detail", "  if (false) detail", "who gives bytes waits for nobody"),
+    ("core/memory/adopt.cpp", "buffer.kind != MemoryKind::kDevice && !buffer.uses.empty()", "!buffer.uses.empty()", "who gives bytes waits where a stream does"),
+    ("core/kernels/kernel_place.cpp", " && !place_->device().properties().kernels_at_once)", ")", "who computes at once waits for it"),
+    (LEDGER, "  if (call.on == nullptr && !copies) return;\n", "  if (call.on == nullptr) return;\n", "a copy within the host is not counted"),
+    (LEDGER, "    if (access == Access::kRead) continue;\n", "", "who only reads has written"),
+    (LEDGER, "    if (life.took_ns != 0)\n", "    if (false)\n", "a memory's end takes no time"),
+    (TRACE, "  if (sync.on != nullptr) Close(TrackOf(*sync.on), now);\n", "", "a slice goes on after its stream was waited for"),
+    (LEDGER_TEXT, "entry.from == entry.to ? \"within \"", "false ? \"within \"", "a copy within a space goes from there to there"),
 ]

@@ -19,6 +19,7 @@
 #include "ferry/detail/kokkos/extents.hpp"
 #include "ferry/detail/kokkos/host_loop.hpp"
 #include "ferry/detail/kokkos/reduce.hpp"
+#include "ferry/detail/stream_note.hpp"
 #include "ferry/kokkos_view.hpp"
 #include "ferry/operand.hpp"
 #include "ferry/place.hpp"
@@ -65,6 +66,8 @@ class Taken {
   auto* get() const noexcept {
     return static_cast<typename std::tuple_element_t<I, std::tuple<Operands...>>::Element*>(ptrs_[I]);
   }
+  /// See KernelCall.
+  void NoteWait() noexcept { call_.NoteWait(); }
   /// What the kernel uses of the device's memory.
   std::vector<Touch> Touches() const {
     std::vector<Touch> touches;
@@ -103,7 +106,8 @@ void WithOperands([[maybe_unused]] const char* call, const At& at, const Extents
   if constexpr (takes) {
     (RequireArgument(call, operands, extents.dims), ...);
     if (extents.count == 0) return;
-    const Taken<Operands...> taken(at, operands...);
+    Taken<Operands...> taken(at, operands...);
+    if (kernel.waits()) taken.NoteWait();
     kernel(taken.place(),
            Bind<N>(body, extents.dims, std::index_sequence_for<Operands...>(), taken, operands...),
            [&] { return taken.Touches(); });
@@ -130,6 +134,7 @@ struct RunLoop {
 
   const Extents<N>& extents;
 
+  static constexpr bool waits() noexcept { return false; }
   template <class Functor, class Touches>
   void operator()(const Place& place, const Functor& functor, const Touches& touches) const {
     if (RunOnDeviceSpace(place, LoopOn<Functor, N>{extents, functor})) return;
@@ -166,6 +171,7 @@ struct RunReduction {
   const Extents<N>& extents;
   Value& result;
 
+  static constexpr bool waits() noexcept { return true; }
   template <class Functor, class Touches>
   void operator()(const Place& place, const Functor& functor, const Touches& touches) const {
     // Shared with the queued work, which still runs if the wait fails.
@@ -175,7 +181,7 @@ struct RunReduction {
                   [gpu = GpuOf(place.device().properties()), extents = extents, functor, value] {
                     ReduceOnHost(gpu, functor, extents.dims, extents.count, Reducer(*value));
                   });
-      if (place.side() == Side::kGpu) place.stream().Synchronize();
+      if (place.side() == Side::kGpu) HostWait(place.stream());
     }
     result = *value;
   }
@@ -206,6 +212,7 @@ struct RunScan {
   std::int64_t n;
   Value* total;
 
+  bool waits() const noexcept { return total != nullptr; }
   template <class Functor, class Touches>
   void operator()(const Place& place, const Functor& functor, const Touches& touches) const {
     if (RunOnDeviceSpace(place, ScanOn<Functor, Value>{n, functor, total})) return;
@@ -214,7 +221,7 @@ struct RunScan {
       *value = ScanOnHost<Value>(gpu, functor, n);
     });
     if (total == nullptr) return;
-    if (place.side() == Side::kGpu) place.stream().Synchronize();
+    if (place.side() == Side::kGpu) HostWait(place.stream());
     *total = *value;
   }
 };
@@ -235,6 +242,7 @@ struct RunLaunch {
   template <class Body, class... Arguments>
   static constexpr bool kTakes = true;  // as its space may be any
 
+  static constexpr bool waits() noexcept { return false; }
   template <class Bound, class Touches>
   void operator()(const Place& place, const Bound& bound, const Touches& touches) const {
     const LaunchBody<Bound> body{bound};

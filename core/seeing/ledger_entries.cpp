@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The entries of a ledger: what they have in common, and how they are found and joined.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "core/seeing/ledger.hpp"
+#include "core/seeing/words.hpp"
+
+namespace ferry {
+namespace {
+
+bool Same(const std::optional<Site>& a, const std::optional<Site>& b) noexcept {
+  if (!a || !b) return a.has_value() == b.has_value();
+  return detail::Same(*a, *b);
+}
+bool Same(const std::optional<Write>& a, const std::optional<Write>& b) noexcept {
+  if (!a || !b) return a.has_value() == b.has_value();
+  return a->access == b->access && detail::Same(a->site, b->site);
+}
+void Mix(std::size_t& hash, std::size_t with) noexcept { hash = (hash ^ with) * 0x9e3779b97f4a7c15; }
+void Mix(std::size_t& hash, const Site& site) noexcept {
+  Mix(hash, reinterpret_cast<std::uintptr_t>(site.file()) + static_cast<std::size_t>(site.line()));
+}
+
+}  // namespace
+
+bool Ledger::Book::Key::operator==(const Key& other) const noexcept {
+  return kind == other.kind && access == other.access && purpose == other.purpose &&
+         pageable == other.pageable && from == other.from && to == other.to && label == other.label &&
+         Same(written, other.written) && Same(asked, other.asked);
+}
+
+std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
+  std::size_t hash = static_cast<std::size_t>(key.kind) * 8 + static_cast<std::size_t>(key.access);
+  Mix(hash, key.label * 8 + static_cast<std::size_t>(key.purpose) * 2 + (key.pageable ? 1 : 0));
+  Mix(hash, key.from * 64 + key.to);
+  if (key.written) Mix(hash, key.written->site);
+  if (key.asked) Mix(hash, *key.asked);
+  return hash ^ (hash >> 32);
+}
+
+LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
+  if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
+  if (entries_.size() == kMost || key.label == kNoLabel) {
+    LedgerEntry& entry = beyond_[static_cast<std::size_t>(key.kind)];
+    entry.kind = key.kind;
+    return entry;
+  }
+  LedgerEntry entry{.kind = key.kind,
+                    .label = {},
+                    .from = key.kind == LedgerKind::kCopy ? spaces_.NameOf(key.from) : std::string{},
+                    .to = spaces_.NameOf(key.to),
+                    .written = key.written,
+                    .asked = key.asked,
+                    .access = key.access,
+                    .purpose = key.purpose,
+                    .pageable = key.pageable};
+  for (const auto& [text, number] : labels_)
+    if (number == key.label) entry.label = text;
+  return entries_.emplace(key, std::move(entry)).first->second;
+}
+
+std::size_t Ledger::Book::NumberOf(const std::string& label) {
+  if (const auto known = labels_.find(label); known != labels_.end()) return known->second;
+  return labels_.size() == kMost ? kNoLabel : labels_.try_emplace(label, labels_.size()).first->second;
+}
+
+/// One line of source can have several addresses, in several sources.
+std::vector<LedgerEntry> Ledger::Book::Entries() const {
+  const auto text = [](const LedgerEntry& entry) {
+    const std::string written = entry.written ? detail::NameOf(entry.written->site) : "";
+    return std::tuple(entry.kind, entry.label, entry.from, entry.to, written,
+                      entry.written ? entry.written->access : Access::kRead,
+                      entry.asked ? detail::NameOf(*entry.asked) : "", entry.access, entry.purpose,
+                      entry.pageable);
+  };
+  std::map<decltype(text(beyond_[0])), LedgerEntry> joined;
+  const auto add = [&](const LedgerEntry& entry) {
+    if (entry.count == 0) return;
+    const auto [found, fresh] = joined.try_emplace(text(entry), entry);
+    if (fresh) return;
+    LedgerEntry& sum = found->second;
+    sum.count += entry.count, sum.bytes += entry.bytes, sum.unwritten += entry.unwritten;
+    sum.returned += entry.returned, sum.unread += entry.unread;
+    sum.in_time += entry.in_time, sum.took_ns += entry.took_ns;
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, entry] : entries_) add(entry);
+    for (const LedgerEntry& entry : beyond_) add(entry);
+  }
+  std::vector<LedgerEntry> entries;
+  entries.reserve(joined.size());
+  for (auto& [key, entry] : joined) entries.push_back(std::move(entry));
+  std::stable_sort(entries.begin(), entries.end(), [](const LedgerEntry& a, const LedgerEntry& b) {
+    return std::tie(a.bytes, a.took_ns) > std::tie(b.bytes, b.took_ns);
+  });
+  return entries;
+}
+
+}  // namespace ferry

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/seeing/output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace ferry::detail {
+namespace {
+
+/// Readable and writable by all whom the umask leaves it, as fopen makes files.
+constexpr mode_t kMode = 0666;
+
+}  // namespace
+
+OutputFile OpenToWrite(const std::string& path) noexcept {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, kMode);
+  if (file < 0) return nullptr;
+  fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);  // writes wait for a slow reader
+  OutputFile stream(fdopen(file, "wb"));
+  if (stream == nullptr) {
+    const int error = errno;
+    close(file);
+    errno = error;
+  }
+  return stream;
+}
+
+bool MayBeWritten(const std::string& path) noexcept {
+  struct stat there {};
+  // A pipe's reader would take what is opened and closed for its end.
+  if (stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+    return !S_ISDIR(there.st_mode) && access(path.c_str(), W_OK) == 0;
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
+  return file >= 0 && close(file) == 0;
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace ferry::detail {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
+};
+using OutputFile = std::unique_ptr<std::FILE, CloseFile>;
+
+/// Opens a file to write it anew; null where that cannot be, and errno says why. A named pipe that nobody
+/// reads cannot be opened, where fopen would wait for a reader.
+OutputFile OpenToWrite(const std::string& path) noexcept;
+/// Whether a file can be written there, as far as that is known before. Makes it if it is not there, and
+/// changes none that is.
+bool MayBeWritten(const std::string& path) noexcept;
+
+}  // namespace ferry::detail

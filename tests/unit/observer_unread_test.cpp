@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who is told that a copy was in vain, and what.
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ledger_fixture.hpp"
+
+namespace ferry::testing {
+namespace {
+
+/// Counts the copies in vain that it is told of.
+struct InVain : Observer {
+  using Observer::On;
+  void On(const UnreadRecord&) override { ++count; }
+  int count = 0;
+};
+
+/// Keeps what it is told of copies in vain, except what ends with the record.
+struct Vain : Observer {
+  using Observer::On;
+  void On(const UnreadRecord& unread) override { copies.push_back(*unread.copy); }
+  std::vector<CopyRecord> copies;
+};
+
+TEST_CASE("Of a copy in vain the record has all except its stream and its source, which may be gone") {
+  LedgerFixture f;
+  const auto vain = std::make_shared<Vain>();
+  const Watch watch(vain);
+  SyncedMemory x(40, *f.device, "x");
+  x.overwrite_cpu_data();
+  {
+    const Stream on(*f.device);
+    x.Prefetch(Side::kGpu, on, {8, 16});
+  }
+  x.overwrite_cpu_data();
+  REQUIRE(vain->copies.size() == 1);
+  const CopyRecord& copy = vain->copies[0];
+  CHECK((copy.range.first == 8 && copy.range.bytes == 16 && copy.purpose == Purpose::kPrefetch));
+  CHECK((copy.from == nullptr && copy.to == f.device.get() && copy.written));
+  CHECK((copy.on == nullptr && copy.source == nullptr));
+}
+
+TEST_CASE("Of more than 64 copies at a time that nobody has used, the first 64 are known") {
+  LedgerFixture f;
+  const auto vain = std::make_shared<InVain>();
+  const Watch watch(vain);
+  SyncedMemory x(130, *f.device, "x");
+  const auto prefetch = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) x.Prefetch(Side::kGpu, Stream::Main(*f.device), {2 * i, 1});
+  };
+  x.overwrite_cpu_data();
+  prefetch(65);
+  x.overwrite_cpu_data();
+  CHECK(vain->count == 64);
+  prefetch(1);  // there is room again
+  x.overwrite_cpu_data();
+  CHECK(vain->count == 65);
+}
+
+TEST_CASE("Of a copy in vain those are told who were there from the copy on, whoever else came and went") {
+  LedgerFixture f;
+  SyncedMemory x(40, *f.device, "x");
+  const auto all = std::make_shared<InVain>(), before = std::make_shared<InVain>(),
+             after = std::make_shared<InVain>();
+  std::optional<Watch> goes(before);
+  {
+    const Watch stays(all);
+    x.overwrite_cpu_data();
+    Fetch(x, Side::kGpu);
+    const Watch comes(after);
+    goes.reset();
+    x.overwrite_cpu_data();
+    Fetch(x, Side::kGpu);
+  }
+  x.gpu_data();  // unseen
+  const auto later = std::make_shared<InVain>();
+  const Watch comes(later);
+  x.overwrite_cpu_data();
+  CHECK((all->count == 1 && before->count == 0 && after->count == 0 && later->count == 0));
+}
+
+TEST_CASE("Who comes right after a copy was told is not told that it was in vain") {
+  struct Leaves : Observer {
+    explicit Leaves(std::function<void()> at_end) : then(std::move(at_end)) {}
+    ~Leaves() override { then(); }
+    using Observer::On;
+    void On(const CopyRecord&) override { watch.reset(); }
+    std::optional<Watch> watch;
+    std::function<void()> then;
+  };
+  LedgerFixture f;
+  const auto stays = std::make_shared<InVain>(), comes = std::make_shared<InVain>();
+  const Watch watch(stays);
+  std::optional<Watch> late;
+  {
+    auto leaves = std::make_shared<Leaves>([&] { late.emplace(comes); });
+    Leaves& it = *leaves;
+    it.watch.emplace(std::move(leaves));  // which is alone to have it
+  }
+  SyncedMemory x(40, *f.device, "x");
+  x.overwrite_cpu_data();
+  Fetch(x, Side::kGpu);
+  REQUIRE(late);
+  x.overwrite_cpu_data();
+  CHECK((stays->count == 1 && comes->count == 0));
+}
+
+}  // namespace
+}  // namespace ferry::testing
