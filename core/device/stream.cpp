@@ -14,8 +14,6 @@
 
 namespace ferry {
 
-constinit std::atomic<detail::TellOfWait> detail::tell_of_wait{nullptr};
-
 std::int64_t detail::NowForWaits() noexcept {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -219,12 +217,14 @@ std::shared_ptr<void> Event::Own(Device& device, EventHandle handle) {
           }};
 }
 
-std::int64_t Elapsed(const Event& from, const Event& to) {
+std::int64_t Elapsed(const Event& from, const Event& to, const Site& site) {
   if (&from.device() != &to.device())
     throw std::logic_error("Elapsed: from an event of " + Name(from.device()) +
                            " to one of another device, " + Name(to.device()) +
                            "; each has a clock of its own");
-  return from.device().Elapsed(from.handle(), to.handle());
+  std::int64_t elapsed = 0;
+  detail::WaitAsToldAt(site, from.device(), nullptr, [&] { elapsed = detail::TimeBetween(from, to); });
+  return elapsed;
 }
 
 Stream::Stream(Device& device)

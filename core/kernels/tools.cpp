@@ -100,7 +100,7 @@ bool Names(const char* variable) {
 }  // namespace
 
 std::shared_ptr<Observer> ObserverForTools() {
-  if (!Names("KOKKOS_TOOLS_LIBS") && !Names("KOKKOS_PROFILE_LIBRARY")) return nullptr;
+  if (!Names("KOKKOS_TOOLS_LIBS") && !Names("KOKKOS_PROFILE_LIBRARY") && !Loaded()) return nullptr;
   return std::make_shared<ToolsObserver>();
 }
 

@@ -96,12 +96,10 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   if (here.constant) sole_ = StreamId::kNone;  // else accesses for writing were in place
   detail::HostGuard::Refresh(*this, {});
   if (space == kHost && detail::HostGuard::On()) NoteUnguarded(*this);
-  if (watched) {
-    detail::Records::NoteLoss(*this, {});
+  if (watched)
     detail::Records::Tell(written);
-  } else if (writers_ != nullptr) {
+  else if (writers_ != nullptr)
     detail::Records::NoteUnwatched(written);
-  }
 }
 
 void SyncedMemory::EndUses(Buffer& buffer) const try {

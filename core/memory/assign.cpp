@@ -9,6 +9,7 @@
 #include "core/memory/guard.hpp"
 #include "core/memory/records.hpp"
 #include "core/memory/told_call.hpp"
+#include "core/memory/writers.hpp"
 #include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
 
@@ -86,7 +87,7 @@ void SyncedMemory::Drop(Bytes bytes) {
   const std::lock_guard lock(mutex_);
   holders_.Isolate(bytes);
   ChangeHolders(bytes, [](Spaces) { return Spaces{0}; });
-  if (detail::Watched()) detail::Records::NoteLoss(*this, bytes);
+  if (writers_ != nullptr) detail::Records::NoteZeros(*this, bytes);
   holders_.Join(bytes, [](Spaces left, Spaces right) { return left == right; });
   cpu_ready_ = nullptr;
   ForgetReady();

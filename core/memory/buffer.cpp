@@ -67,6 +67,7 @@ void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream* on) 
   if (buffer.kind == MemoryKind::kPinnedHost && detail::HostGuard::On() &&
       SharersOf(kHost) == detail::Only(kHost))
     buffer.ptr = detail::HostGuard::Make(*this, capacity_);
+  if (buffer.kind == MemoryKind::kManaged) detail::HostGuard::NoteUnified(*this);
   buffer.guarded = buffer.ptr != nullptr;
   if (!buffer.guarded)
     buffer.ptr = buffer.device->Allocate(

@@ -8,6 +8,7 @@
 #include <exception>
 #include <iterator>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "core/memory/guard_levels.hpp"
@@ -36,13 +37,32 @@ namespace detail {
 bool HostGuard::On() noexcept { return guards.load(std::memory_order_relaxed); }
 
 void* HostGuard::Make(const SyncedMemory& owner, std::size_t bytes) noexcept try {
-  return Table::instance().Make(owner, bytes);
+  void* const pages = Table::instance().Make(owner, bytes);
+  static std::atomic<bool> said{false};
+  if (pages == nullptr && !said.exchange(true))
+    Log(LogLevel::kWarning,
+        "FERRY_GUARD: " + std::to_string(bytes) +
+            " bytes of a memory are not guarded, for want of address space or of room among "
+            "the " +
+            std::to_string(Table::kMost) +
+            " memories that can be, or since the process was forked; nor may later ones be");
+  return pages;
 } catch (const std::exception& error) {
   guards = false;
   Log(LogLevel::kWarning,
       "FERRY_GUARD: no memory is guarded from now on, for want of memory or address space");
   Log(LogLevel::kWarning, error.what());
   return nullptr;
+}
+
+void HostGuard::NoteUnified(const SyncedMemory& memory) noexcept try {
+  static std::atomic<bool> said{false};
+  if (On() && !said.exchange(true))
+    Log(LogLevel::kWarning,
+        "FERRY_GUARD: the " + std::to_string(memory.size()) +
+            " bytes of a memory are not guarded, since its device uses the host's, nor are "
+            "later ones of such devices");
+} catch (const std::bad_alloc&) {  // it stays unsaid
 }
 
 void HostGuard::GiveBack(const SyncedMemory& owner, void* ptr) noexcept {

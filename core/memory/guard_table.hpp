@@ -20,6 +20,8 @@ namespace ferry::detail {
 /// All guarded blocks, and the words about those that were touched. Never destroyed.
 class HostGuard::Table final : public FaultReporter {
  public:
+  static constexpr std::size_t kMost = 8192;  ///< live blocks: each needs two of the system's mappings
+
   static Table& instance();
 
   void* Make(const SyncedMemory& owner, std::size_t bytes);
@@ -55,7 +57,6 @@ class HostGuard::Table final : public FaultReporter {
   static void Describe(FaultLine& line, const Block& block, const std::byte* at, FaultAccess access) noexcept;
 
   static constexpr std::size_t kReserved = std::size_t{64} << 30;
-  static constexpr std::size_t kMost = 8192;  ///< live blocks: each needs two of the system's mappings
   static constexpr std::size_t kKept = 4096;  ///< blocks that were given back
   Pages pages_;
   std::mutex mutex_;

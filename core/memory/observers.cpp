@@ -63,6 +63,7 @@ void Remove() noexcept {
     if (at->told == Told::kFromStart) --observers().from_start;
     --detail::watchers;
   }
+  if (list.empty()) detail::tell_of_wait = nullptr;
 }
 
 /// While a thread tells. Removes those that it detached, once it is out of all its calls.
@@ -105,6 +106,8 @@ void Begin() {
   static const bool begun = [] {
     detail::WatchForEnvironment();
     --detail::watchers;
+    const std::lock_guard lock(observers().mutex);
+    if (observers().list.empty()) detail::tell_of_wait = nullptr;
     return true;
   }();
   static_cast<void>(begun);
@@ -143,8 +146,9 @@ void CallFromStart(Call call) noexcept try {
   // As above.
 }
 
+/// Not of an observer's own waits, of which it would be told for ever.
 void TellSync(const Device& device, const Stream* on, const Site& site, std::int64_t waited_ns) noexcept {
-  TellAll(SyncRecord{&device, on, site, waited_ns});
+  if (calls.depth == 0) TellAll(SyncRecord{&device, on, site, waited_ns});
 }
 
 void LogRecord(const AccessRecord& record) {
@@ -159,6 +163,9 @@ void LogRecord(const AccessRecord& record) {
 }
 
 }  // namespace
+
+// Until the first record, as the environment may name who is to be told.
+constinit std::atomic<detail::TellOfWait> detail::tell_of_wait{TellSync};
 
 Watch::Watch(std::shared_ptr<Observer> observer, Told told) : observer_(std::move(observer)) {
   if (observer_ == nullptr) throw std::invalid_argument("Watch: the observer is null");

@@ -52,11 +52,7 @@ void Records::Tell(const Arrival& arrival) noexcept {
   const Action action = arrival.copied != 0   ? Action::kCopy
                         : arrival.zeroed != 0 ? Action::kZero
                                               : Action::kNone;
-  if (!arrival.prefetch) {
-    const Buffer& here = arrival.memory->BufferOf(arrival.space);
-    if (arrival.access != Access::kOverwrite) NoteUse(*arrival.memory, arrival.bytes, here);
-    if (arrival.access != Access::kRead) NoteLoss(*arrival.memory, arrival.bytes);
-  }
+  NoteBytes(arrival);
   if (arrival.access != Access::kRead) NoteWriter(arrival);
   if (arrival.in_place || (arrival.prefetch && action == Action::kNone)) return;
   const SyncedMemory& memory = *arrival.memory;
@@ -91,7 +87,16 @@ const void* Records::HostBytesOf(const Arrival& arrival) noexcept {
 }
 
 void Records::NoteUnwatched(const Arrival& arrival) noexcept {
+  NoteBytes(arrival);  // an observer may have come meanwhile
   if (arrival.access != Access::kRead) arrival.memory->writers_->Note(arrival.bytes, std::nullopt);
+}
+
+/// Who uses them here, and loses them elsewhere.
+void Records::NoteBytes(const Arrival& arrival) noexcept {
+  if (arrival.prefetch || arrival.empty) return;
+  const Buffer& here = arrival.memory->BufferOf(arrival.space);
+  if (arrival.access != Access::kOverwrite) NoteUse(*arrival.memory, arrival.bytes, here);
+  if (arrival.access != Access::kRead) NoteLoss(*arrival.memory, arrival.bytes);
 }
 
 void Records::NoteUnread(const CopyRecord& copy, Bytes bytes, const Buffer& to,
@@ -116,16 +121,21 @@ void Records::NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& her
 
 void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* buffer) noexcept {
   if (memory.writers_ == nullptr) return;
-  std::erase_if(memory.writers_->prefetched, [&](Prefetched& one) {
-    if (buffer != nullptr && one.to != buffer) return false;
-    try {
-      Subtract(one.unread, bytes);
+  auto& prefetched = memory.writers_->prefetched;
+  for (Prefetched& one : prefetched) try {
+      if (buffer == nullptr || one.to == buffer) Subtract(one.unread, bytes);
     } catch (const std::bad_alloc&) {  // they count as unread, and who reads the new ones as their reader
     }
+  std::erase_if(prefetched, [](const Prefetched& one) {
     if (!one.unread.empty()) return false;
     detail::Tell(UnreadRecord{&one.copy, one.label}, one.arrivals);
     return true;
   });
+}
+
+void Records::NoteZeros(const SyncedMemory& memory, Bytes bytes) noexcept {
+  NoteLoss(memory, bytes);
+  memory.writers_->Note(bytes, std::nullopt);
 }
 
 void Records::TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept {
@@ -166,9 +176,10 @@ void Records::TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool b
                           .site = site != nullptr ? std::optional(*site) : std::nullopt});
 }
 
-/// Who wrote the first of the bytes.
+/// Who wrote most of the bytes.
 std::optional<Write> Records::WriterOf(const SyncedMemory& memory, Bytes bytes) noexcept {
-  return memory.writers_ != nullptr ? memory.writers_->Of(bytes) : std::nullopt;
+  if (memory.writers_ == nullptr) return std::nullopt;
+  return memory.writers_->Of({bytes.first, std::min(bytes.last, memory.size())});
 }
 void Records::NoteWriter(const Arrival& arrival) noexcept {
   auto& writers = arrival.memory->writers_;

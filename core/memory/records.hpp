@@ -11,7 +11,7 @@
 namespace ferry::detail {
 
 /// What observers are told of a memory, which is locked. Only called where somebody is Watched for, except
-/// NoteUnwatched.
+/// NoteUnwatched and NoteZeros.
 class Records {
  public:
   /// Null for the host.
@@ -31,6 +31,8 @@ class Records {
   static void NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept;
   /// Bytes are not current any more, in one buffer or, for null, in all. Tells of what was copied in vain.
   static void NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* buffer = nullptr) noexcept;
+  /// Bytes of a memory that has writers become zeros, which nobody has written.
+  static void NoteZeros(const SyncedMemory& memory, Bytes bytes) noexcept;
   /// The host waited for what the access needs.
   static void TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept;
   /// Before its end the host waited for who used its bytes.
@@ -43,6 +45,7 @@ class Records {
  private:
   static std::optional<Write> WriterOf(const SyncedMemory& memory, Bytes bytes) noexcept;
   static void NoteWriter(const Arrival& arrival) noexcept;
+  static void NoteBytes(const Arrival& arrival) noexcept;
   static const void* HostBytesOf(const Arrival& arrival) noexcept;
 };
 

@@ -186,11 +186,12 @@ void SyncedMemory::Resize(std::size_t size) {
     const Bytes added{size_, Bytes::kEnd};
     holders_.Isolate(added);
     ChangeHolders(added, [](Spaces) { return Spaces{0}; });
-    if (detail::Watched()) detail::Records::NoteLoss(*this, added);
+    if (writers_ != nullptr) detail::Records::NoteZeros(*this, added);
     // What was in place may lack its tail.
     cpu_ready_ = nullptr;
     ForgetReady();
   }
+  if (size < size_ && writers_ != nullptr) detail::Records::NoteLoss(*this, {size, Bytes::kEnd});
   size_ = size;
   detail::HostGuard::Refresh(*this, {});
 }

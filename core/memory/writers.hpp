@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <optional>
@@ -38,10 +40,15 @@ class Writers {
   } catch (const std::bad_alloc&) {
     writes_.Reset();
   }
-  /// Of the first of the bytes.
+  /// Of the most bytes in one piece, of those given, which end with the memory.
   std::optional<Write> Of(Bytes bytes) const noexcept {
     std::optional<Write> write;
-    writes_.Each(bytes, [&](Bytes, const std::optional<Write>& of) { return write = of, false; });
+    std::size_t most = 0;
+    writes_.Each(bytes, [&](Bytes piece, const std::optional<Write>& of) {
+      const std::size_t size = std::min(piece.last, bytes.last) - std::max(piece.first, bytes.first);
+      if (size > most) most = size, write = of;
+      return true;
+    });
     return write;
   }
 

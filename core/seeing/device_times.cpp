@@ -50,8 +50,8 @@ std::optional<ClockAnchor> ClockAnchor::Now(Device& device) noexcept try {
 }
 
 std::optional<ClockAnchor::Period> ClockAnchor::PeriodOf(const MeasuredWork& work) const noexcept try {
-  const std::chrono::nanoseconds since(Elapsed(work.end, event_));
-  const std::chrono::nanoseconds length(std::max<std::int64_t>(Elapsed(work.begin, work.end), 0));
+  const std::chrono::nanoseconds since(TimeBetween(work.end, event_));
+  const std::chrono::nanoseconds length(std::max<std::int64_t>(TimeBetween(work.begin, work.end), 0));
   return Period{at_ - since - length, at_ - since};
 } catch (const std::exception&) {
   return std::nullopt;

@@ -59,7 +59,8 @@ Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, std::size_t label)
 
 void Ledger::Book::On(const UnreadRecord& unread) {
   const std::lock_guard lock(mutex_);
-  ++EntryOf(KeyOf(*unread.copy, NumberOf(std::string(unread.label)))).unread;
+  LedgerEntry* const entry = Find(KeyOf(*unread.copy, NumberOf(std::string(unread.label))));
+  if (entry != nullptr && entry->unread < entry->count) ++entry->unread;  // else it has been summed
 }
 
 /// Follows the copy, and says whether it takes the last one back. Of one by way of the host, both halves are
@@ -76,10 +77,17 @@ bool Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip) no
   return returns && !goes_on;
 }
 
-/// Whether a device gets what it had when the host asked for it mutable: the host has not changed it.
+/// Whether the bytes are copied because they were lent.
+bool Ledger::Book::IsOf(const std::optional<Lent>& lent, const std::optional<ferry::Write>& written,
+                        ByteRange range) noexcept {
+  return lent && Same(lent->range, range) && written && written->access == Access::kReadWrite &&
+         detail::Same(lent->by, written->site);
+}
+
+/// Whether a device gets what it had when somebody asked for it mutable: nobody has changed it.
 bool Ledger::Book::InVain(const CopyRecord& copy, const Memory& memory) {
   const auto& lent = memory.lent;
-  return copy.source != nullptr && lent && !lent->to_device && Same(lent->range, copy.range) &&
+  return copy.source != nullptr && IsOf(lent, copy.written, copy.range) &&
          lent->holders.Has(copy.to, copy.range) && SumOf(copy.source, copy.range.bytes) == lent->sum;
 }
 
@@ -106,26 +114,33 @@ void Ledger::Book::On(const CopyRecord& copy) {
   memory.held.Add(copy.to, copy.range);
 }
 
-/// What is in place is not told, and so is asked for less than it is lent.
+/// The same of the host, which sees bytes only once they have come; who overwrites may not wait for them.
+bool Ledger::Book::InVain(const AccessRecord& access, const Arrived& arrived, const Memory& memory) {
+  const auto& lent = memory.lent;
+  if (access.side != Side::kCpu || access.access == Access::kOverwrite || access.bytes_on_host == nullptr ||
+      !IsOf(lent, arrived.key.written, arrived.range) || !detail::Within(arrived.range, access.range))
+    return false;
+  const auto* const bytes = static_cast<const std::byte*>(access.bytes_on_host);
+  return SumOf(bytes + (arrived.range.first - access.range.first), arrived.range.bytes) == lent->sum;
+}
+
 void Ledger::Book::Verify(const AccessRecord& access, Memory& memory) {
   const auto arrived = std::exchange(memory.arrived, std::nullopt);
-  const bool has_bytes = access.bytes_on_host != nullptr, by_host = access.side == Side::kCpu;
-  // The host gets what it had when a device asked for it mutable.
-  if (const auto& lent = memory.lent; by_host && has_bytes && arrived && lent && lent->to_device &&
-                                      Same(lent->range, arrived->range) && Same(lent->range, access.range) &&
-                                      SumOf(access.bytes_on_host, access.range.bytes) == lent->sum) {
-    LedgerEntry& entry = EntryOf(arrived->key);
-    ++entry.unwritten;
-    if (arrived->returned) --entry.returned;
+  if (arrived && InVain(access, *arrived, memory)) {
+    if (LedgerEntry* const entry = Find(arrived->key)) {
+      ++entry->unwritten;
+      if (arrived->returned) --entry->returned;
+    }
     memory.trip.reset();
   }
   if (access.access != Access::kRead) {
     const bool host_alone = access.before == Head::HEAD_AT_CPU || access.before == Head::UNINITIALIZED;
-    if (by_host && has_bytes && host_alone) memory.held.Remove(access.range);
+    const bool has_bytes = access.bytes_on_host != nullptr;
+    if (access.side == Side::kCpu && has_bytes && host_alone) memory.held.Remove(access.range);
     memory.lent.reset();
     if (has_bytes && access.access == Access::kReadWrite)
       memory.lent =
-          Lent{access.range, SumOf(access.bytes_on_host, access.range.bytes), !by_host, memory.held};
+          Lent{access.site, access.range, SumOf(access.bytes_on_host, access.range.bytes), memory.held};
     memory.held.Remove(access.range);
   }
   if (access.on != nullptr && access.purpose == Purpose::kAccess)
@@ -140,7 +155,7 @@ void Ledger::Book::On(const AccessRecord& access) {
   if (works) memory.written = {access.site, Clock::now()};
   if (access.zeroed != 0) {  // not all losses are told
     memory.held.Remove(access.range);
-    if (memory.lent) memory.lent->holders.Remove(access.range);
+    if (memory.lent && detail::Meet(memory.lent->range, access.range)) memory.lent.reset();
   }
   if (detail_ == Detail::kVerify) Verify(access, memory);
   if (access.zeroed == 0) return;
@@ -158,12 +173,13 @@ void Ledger::Book::On(const AccessRecord& access) {
 /// Of bytes that are in place, no access is told.
 void Ledger::Book::On(const CallRecord& call) {
   const bool copies = call.kind == CallRecord::Kind::kCopy;
-  if (call.on == nullptr && !copies) return;
+  if (call.on == nullptr && !copies && detail_ != Detail::kVerify) return;
   const auto now = Clock::now();
   const std::lock_guard lock(mutex_);
   for (const auto& [memory, range, access] : call.operands) {
     if (access == Access::kRead) continue;
     Memory& written = MemoryOf(*memory);
+    if (written.lent && !detail::Same(written.lent->by, call.site)) written.lent.reset();
     if (call.on != nullptr) written.written = {call.site, now};
     if (!copies) continue;
     const std::size_t space = spaces_.NumberOf(call.on != nullptr ? &call.on->device() : nullptr);

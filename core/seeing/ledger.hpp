@@ -74,9 +74,9 @@ class Ledger::Book : public Observer {
   };
   /// What the host had when bytes were asked for mutable.
   struct Lent {
+    Site by;
     ByteRange range;
     std::uint64_t sum;
-    bool to_device;             ///< who asked for them: a device, or the host
     detail::HeldBytes holders;  ///< the devices that had them then
   };
   /// Of a live memory.
@@ -94,21 +94,28 @@ class Ledger::Book : public Observer {
   };
 
   static bool Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept;
+  static bool IsOf(const std::optional<Lent>& lent, const std::optional<ferry::Write>& written,
+                   ByteRange range) noexcept;
   static bool InVain(const CopyRecord& copy, const Memory& memory);
+  static bool InVain(const AccessRecord& access, const Arrived& arrived, const Memory& memory);
   void Verify(const AccessRecord& access, Memory& memory);
   Key KeyOf(const CopyRecord& copy, std::size_t label);
   LedgerEntry& EntryOf(const Key& key);
+  LedgerEntry* Find(const Key& key);
+  static void AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept;
+  void SumSmallest();
+  void ForgetLabels();
   LedgerEntry& CountWait(const Key& key, std::int64_t waited_ns);
   Memory& MemoryOf(const SyncedMemory& memory);
   std::size_t NumberOf(const std::string& label);
 
   static constexpr std::size_t kMost = 4096;
-  static constexpr std::size_t kNoLabel = ~std::size_t{0};  ///< of memories that came when there were kMost
   const Detail detail_;
   mutable std::mutex mutex_;
   std::unordered_map<Key, LedgerEntry, Hash> entries_;
-  std::array<LedgerEntry, 5> beyond_{};  ///< of each kind, what came when there were kMost
+  std::array<LedgerEntry, 5> small_{};  ///< of each kind, those that had the least when there were kMost
   std::unordered_map<std::string, std::size_t> labels_;
+  std::size_t labels_given_ = 0;  ///< numbers of labels, which do not come again
   detail::Spaces spaces_;
   std::unordered_map<const SyncedMemory*, Memory> memories_;
 };

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The entries of a ledger: what they have in common, and how they are found and joined.
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "core/seeing/ledger.hpp"
 #include "core/seeing/words.hpp"
@@ -43,11 +46,7 @@ std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
 
 LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
   if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
-  if (entries_.size() == kMost || key.label == kNoLabel) {
-    LedgerEntry& entry = beyond_[static_cast<std::size_t>(key.kind)];
-    entry.kind = key.kind;
-    return entry;
-  }
+  if (entries_.size() == kMost) SumSmallest();
   LedgerEntry entry{.kind = key.kind,
                     .label = {},
                     .from = key.kind == LedgerKind::kCopy ? spaces_.NameOf(key.from) : std::string{},
@@ -62,9 +61,49 @@ LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
   return entries_.emplace(key, std::move(entry)).first->second;
 }
 
+LedgerEntry* Ledger::Book::Find(const Key& key) {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+void Ledger::Book::AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept {
+  sum.count += entry.count, sum.bytes += entry.bytes, sum.took_ns += entry.took_ns;
+  sum.unwritten += entry.unwritten, sum.returned += entry.returned, sum.unread += entry.unread;
+  sum.in_time += entry.in_time;
+}
+
+/// Half of the entries, those with the least bytes and then the least time, become one of each kind.
+void Ledger::Book::SumSmallest() {
+  using Entry = decltype(entries_)::value_type;
+  std::vector<const Entry*> order;
+  order.reserve(entries_.size());
+  for (const Entry& one : entries_) order.push_back(&one);
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2);
+  std::nth_element(order.begin(), middle, order.end(), [](const Entry* a, const Entry* b) {
+    return std::tie(a->second.bytes, a->second.took_ns) < std::tie(b->second.bytes, b->second.took_ns);
+  });
+  for (auto one = order.begin(); one != middle; ++one) {
+    const LedgerEntry& entry = (*one)->second;
+    LedgerEntry& sum = small_[static_cast<std::size_t>(entry.kind)];
+    sum.kind = entry.kind;
+    AddTo(sum, entry);
+    entries_.erase(entries_.find((*one)->first));
+  }
+  ForgetLabels();
+}
+
+/// Those that no entry and no live memory has.
+void Ledger::Book::ForgetLabels() {
+  std::set<std::size_t> used;
+  for (const auto& [key, entry] : entries_) used.insert(key.label);
+  for (const auto& [memory, known] : memories_) used.insert(known.label);
+  std::erase_if(labels_, [&](const auto& label) { return !used.contains(label.second); });
+}
+
 std::size_t Ledger::Book::NumberOf(const std::string& label) {
-  if (const auto known = labels_.find(label); known != labels_.end()) return known->second;
-  return labels_.size() == kMost ? kNoLabel : labels_.try_emplace(label, labels_.size()).first->second;
+  const auto [found, fresh] = labels_.try_emplace(label, labels_given_);
+  if (fresh) ++labels_given_;
+  return found->second;
 }
 
 /// One line of source can have several addresses, in several sources.
@@ -76,20 +115,16 @@ std::vector<LedgerEntry> Ledger::Book::Entries() const {
                       entry.asked ? detail::NameOf(*entry.asked) : "", entry.access, entry.purpose,
                       entry.pageable);
   };
-  std::map<decltype(text(beyond_[0])), LedgerEntry> joined;
+  std::map<decltype(text(small_[0])), LedgerEntry> joined;
   const auto add = [&](const LedgerEntry& entry) {
     if (entry.count == 0) return;
     const auto [found, fresh] = joined.try_emplace(text(entry), entry);
-    if (fresh) return;
-    LedgerEntry& sum = found->second;
-    sum.count += entry.count, sum.bytes += entry.bytes, sum.unwritten += entry.unwritten;
-    sum.returned += entry.returned, sum.unread += entry.unread;
-    sum.in_time += entry.in_time, sum.took_ns += entry.took_ns;
+    if (!fresh) AddTo(found->second, entry);
   };
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : entries_) add(entry);
-    for (const LedgerEntry& entry : beyond_) add(entry);
+    for (const LedgerEntry& entry : small_) add(entry);
   }
   std::vector<LedgerEntry> entries;
   entries.reserve(joined.size());

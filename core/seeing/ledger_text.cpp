@@ -12,6 +12,7 @@ namespace ferry::detail {
 namespace {
 
 constexpr std::array<const char*, 5> kKinds = {"copy", "fill", "allocation", "eviction", "wait"};
+constexpr std::array<const char*, 5> kManyKinds = {"copies", "fills", "allocations", "evictions", "waits"};
 const char* KindOf(LedgerKind kind) noexcept { return kKinds[static_cast<std::size_t>(kind)]; }
 
 std::string Json(const std::string& text) {
@@ -43,6 +44,7 @@ std::string Asked(const LedgerEntry& entry) {
          (Accesses(entry) ? std::string(" ") + AskedAs(entry.purpose, entry.access) : "");
 }
 std::string What(const LedgerEntry& entry) {
+  if (entry.to.empty()) return std::string("several ") + kManyKinds[static_cast<std::size_t>(entry.kind)];
   if (entry.kind == LedgerKind::kCopy)
     return entry.from == entry.to ? "within " + entry.to : entry.from + " to " + entry.to;
   if (entry.kind == LedgerKind::kWait)
@@ -62,7 +64,8 @@ void AddUnwritten(const LedgerEntry& entry, std::vector<std::string>& advice) {
                     : entry.access == Access::kRead      ? "read it on "
                                                          : "asked for it mutable on ") +
                    entry.to + "; read-only access would save " +
-                   (all ? "all of them" : std::to_string(entry.unwritten) + " of them"));
+                   (all ? "all of them" : std::to_string(entry.unwritten) + " of them") +
+                   ", unless another line then asked for it mutable in place");
 }
 
 void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
@@ -70,7 +73,7 @@ void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
   advice.push_back(
       Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
       (entry.to == NameOfSpace(nullptr) ? ", to" : ", from") +
-      " bytes that the program gave: a copy of pageable bytes goes by way of a buffer of the "
+      " bytes that the program gave: unless they are pinned, a copy goes by way of a buffer of the "
       "driver's; bytes that Ferry allocates on the host for a GPU are pinned, unless FERRY_GUARD is on");
 }
 

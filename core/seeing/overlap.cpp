@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "core/device/name.hpp"
+#include "ferry/detail/stream_note.hpp"
+#include "ferry/detail/told_waits.hpp"
 #include "ferry/error.hpp"
 #include "ferry/stream.hpp"
 
@@ -50,6 +52,7 @@ class Overlap::Section : public Observer {
   void On(const CopyRecord& copy) override;
   void On(const AccessRecord& access) override;
 
+  const Device& device() const noexcept { return device_; }
   std::size_t BeginKernels(const Stream& on);
   void EndKernels(std::size_t number) noexcept;
   /// Throws where kernels are going on.
@@ -162,7 +165,8 @@ OverlapTimes Overlap::Section::Times() {
   const std::lock_guard lock(mutex_);
   if (ended_) return times_;
   std::vector<std::int64_t> at(points_.size());
-  for (std::size_t i = 1; i < at.size(); ++i) at[i] = at[i - 1] + Elapsed(points_[i - 1], points_[i]);
+  for (std::size_t i = 1; i < at.size(); ++i)
+    at[i] = at[i - 1] + detail::TimeBetween(points_[i - 1], points_[i]);
   std::vector<Period> kernels = PeriodsOf(kernels_, at);
   std::sort(kernels.begin(), kernels.end(),
             [](const Period& a, const Period& b) { return a.begin < b.begin; });
@@ -180,10 +184,12 @@ Overlap::Overlap(Device& device)
     : section_(std::make_shared<Section>(device)), watch_(std::in_place, section_) {}
 Overlap::~Overlap() = default;
 
-OverlapTimes Overlap::End() {
+OverlapTimes Overlap::End(const Site& site) {
   section_->RequireNoKernels();
   watch_.reset();
-  return section_->Times();
+  OverlapTimes times;
+  detail::WaitAsToldAt(site, section_->device(), nullptr, [&] { times = section_->Times(); });
+  return times;
 }
 
 Overlap::Kernels::Kernels(Overlap& section, const Stream& on)

@@ -238,9 +238,15 @@ void Trace::Events::On(const SyncRecord& sync) {
   const Turn turn(*this);
   if (!turn) return;
   const Nanoseconds now = Now();
-  if (sync.on != nullptr) Close(TrackOf(*sync.on), now);
+  const Nanoseconds begin = std::max<Nanoseconds>(now - sync.waited_ns, 0);
+  const Lane here = LaneOfThread();
+  const auto track = sync.on != nullptr ? tracks_.find({SpaceOf(sync.device), sync.on->id()}) : tracks_.end();
+  if (track != tracks_.end() && track->second.open && track->second.open->begin <= begin) {
+    Flow(track->second.lane, track->second.open->begin, here, begin);
+    Close(track->second, now);
+  }
   for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
-  Add(LaneOfThread(), std::max<Nanoseconds>(now - sync.waited_ns, 0), now, detail::TextOf(sync));
+  Add(here, begin, now, detail::TextOf(sync));
 }
 
 void Trace::Events::On(const LifeRecord& life) {

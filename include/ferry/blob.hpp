@@ -218,19 +218,19 @@ class Blob : public BlobArrays<T> {
   /// The message then has this blob and nothing else, a Blob<double> as double_data; the diff only if
   /// `write_diff`. Throws std::invalid_argument for null.
   template <BlobMessage M>
-  void ToProto(M* message, bool write_diff = false) const
+  void ToProto(M* message, bool write_diff = false, const Site& site = Site::Caller()) const
     requires Real<T>
   {
     RequireWritable(message);
-    const T* const data = this->cpu_data();
-    detail::Write(shape_, data, write_diff ? this->cpu_diff() : nullptr, *message);
+    const T* const data = this->cpu_data(site);
+    detail::Write(shape_, data, write_diff ? this->cpu_diff(site) : nullptr, *message);
   }
   /// @overload
   template <BlobMessage M>
-  void ToProto(M* message, WithDiff diff) const
+  void ToProto(M* message, WithDiff diff, const Site& site = Site::Caller()) const
     requires Real<T>
   {
-    ToProto(message, diff == WithDiff::kYes);
+    ToProto(message, diff == WithDiff::kYes, site);
   }
 
   /// For operands.

@@ -37,23 +37,25 @@ enum class Purpose : std::uint8_t {
 /// One access that did not find its bytes in place; or a Prefetch or a Release that moved or zeroed bytes,
 /// which are reads here.
 struct AccessRecord {
-  const SyncedMemory* memory;    ///< for its label and its address; it must not be accessed
-  ByteRange range;               ///< of the memory
-  const Stream* on;              ///< the stream of the access; null for the host
-  Side side;                     ///< where the bytes are wanted; may be the host although `on` is a stream
-  Access access;                 ///< what its caller said
-  Purpose purpose;               ///< which of the three it is
-  Site site;                     ///< of the call
-  Head before;                   ///< of the bytes of the access
-  Action action;                 ///< what had to be done
-  std::size_t bytes;             ///< moved or zeroed; 0 where nothing was
-  std::size_t zeroed;            ///< those that were zeroed
-  std::int64_t zeroing_ns;       ///< what that took, or took to queue, on this thread, in nanoseconds
-  Head after;                    ///< of the bytes of the access
-  std::optional<Write> written;  ///< what took the bytes from where they are wanted, if it was seen
-  std::int64_t waited_ns;        ///< by the host, for bytes and for who used them, in nanoseconds
-  /// For reading, now: of an access by the host, what it gets; of a device that asks to read and write what
-  /// the host has, too, what the host has. Else null.
+  const SyncedMemory* memory;  ///< for its label and its address; it must not be accessed
+  ByteRange range;             ///< of the memory
+  const Stream* on;            ///< the stream of the access; null for the host
+  Side side;                   ///< where the bytes are wanted; may be the host although `on` is a stream
+  Access access;               ///< what its caller said
+  Purpose purpose;             ///< which of the three it is
+  Site site;                   ///< of the call
+  Head before;                 ///< of the bytes of the access
+  Action action;               ///< what had to be done
+  std::size_t bytes;           ///< moved or zeroed; 0 where nothing was
+  std::size_t zeroed;          ///< those that were zeroed
+  std::int64_t zeroing_ns;     ///< what that took, or took to queue, on this thread, in nanoseconds
+  Head after;                  ///< of the bytes of the access
+  std::optional<Write>
+      written;             ///< what took the bytes, or most of them, from where they are wanted, if seen
+  std::int64_t waited_ns;  ///< by the host, for bytes and for who used them, in nanoseconds
+  /// Of an access by the host, what it gets. Of one by a device that reads and writes, the bytes as the host
+  /// had them before, if it had all of them, nothing was on its way there, and the device has others. Both
+  /// are for reading, now. Else null.
   const void* bytes_on_host;
 };
 
@@ -69,12 +71,13 @@ struct CopyRecord {
   bool pageable;       ///< the host's bytes are the caller's, and may be neither pinned nor fast to copy
   const void* source;  ///< the first byte, where the bytes are the host's; else null
   Site site;           ///< of the access that needs it
-  std::optional<Write> written;  ///< what made it necessary, if it was seen
+  std::optional<Write> written;  ///< what made it necessary, if it was seen: of most of the bytes
   std::int64_t took_ns;  ///< once it is queued: the call that queued it, on this thread, in nanoseconds
 };
 
 /// Bytes that a Prefetch or a Release copied, all of which were overwritten or given back before anybody read
-/// one of them there. Where a memory has more than 64 such copies at a time, it stays untold of later ones.
+/// one of them there. Not told of copies to bytes that the program gave, which it may read without an access;
+/// nor, where a memory has 64 copies that nobody has read yet, of the next ones.
 struct UnreadRecord {
   const CopyRecord* copy;  ///< the copy in vain; its stream and its source may be gone, and are null
   std::string_view label;  ///< of the memory when it was copied
@@ -91,10 +94,11 @@ struct WaitRecord {
   std::int64_t waited_ns;        ///< how long, in nanoseconds
 };
 
-/// The host waited for a device because the program said so, by Stream::Synchronize or Event::HostWait.
+/// The host waited for a device because the program said so, by Stream::Synchronize, Event::HostWait, Elapsed
+/// or Overlap::End. Calls of a Device are not told.
 struct SyncRecord {
   const Device* device;    ///< whose work it waited for
-  const Stream* on;        ///< the stream; null for an event
+  const Stream* on;        ///< the stream; null for events
   Site site;               ///< of the call
   std::int64_t waited_ns;  ///< how long, in nanoseconds
 };
@@ -109,8 +113,9 @@ struct LifeRecord {
   const Device* device;        ///< of a block; null for the host, and for a memory
   const void* first;           ///< of a block, where its device or the host finds it; else null
   std::size_t bytes;           ///< the block's, or the memory's capacity
-  /// To allocate a block; of a Release, and of a memory's end, the host's wait for who used the bytes; in
-  /// nanoseconds.
+  /// In nanoseconds. Of a block that begins, to allocate it. Of one that a Release gives back, and of a
+  /// memory that ends, for all its blocks, the host's wait for who used them; not what a device waits for to
+  /// free a block. Else 0.
   std::int64_t took_ns;
   std::optional<Site> site;  ///< of the constructor, of the access that needs the block, or of the Release
 };
@@ -137,7 +142,8 @@ struct CallRecord {
 
 /// Is told what happens. All calls are made from any thread, several at once, and most of them under the lock
 /// of the memory: an observer locks what it keeps, accesses no memory (or waits for itself forever), and
-/// attaches nobody. One whose On… throws is detached, with a warning in the log.
+/// attaches nobody. What it waits for itself is not told. One whose On… throws is detached, with a warning in
+/// the log.
 class Observer {
  public:
   virtual ~Observer() = default;

@@ -65,7 +65,7 @@ class [[nodiscard]] Overlap {
 
   /// The section ends. The host waits for its copies and kernels. Again, it returns the same. Throws
   /// std::logic_error while a Kernels lives, and DeviceError.
-  OverlapTimes End();
+  OverlapTimes End(const Site& site = Site::Caller());
 
  private:
   std::shared_ptr<Section> section_;

@@ -123,6 +123,6 @@ class Event {
 /// host waits for both. A GPU's clock is good for about half a microsecond, and for seven digits. Throws
 /// std::logic_error for an event that does not measure, and for events of two devices; DeviceError. Any
 /// thread may call.
-std::int64_t Elapsed(const Event& from, const Event& to);
+std::int64_t Elapsed(const Event& from, const Event& to, const Site& site = Site::Caller());
 
 }  // namespace ferry

@@ -82,6 +82,7 @@ class Program {
   void Run() {
     const Watch watch(follower_);
     for (Array<float>& array : arrays_) Set(cpu_, 0.0F, array);
+    for (Model& model : models_) model.On(nullptr) = model.now;
     for (int step = 0; step < kSteps; ++step) Step();
     for (const Place& gpu : gpus_) gpu.stream().Synchronize();
   }

@@ -127,6 +127,7 @@ TEST_CASE("Observers are told which calls had the host wait for what a GPU compu
   struct Waits : Observer {
     using Observer::On;
     void On(const CallRecord& call) override { waited += call.waits ? 'w' : '-'; }
+    void On(const SyncRecord&) override { waited += "told twice"; }
     std::string waited;
   };
   const World world(Everywhere());

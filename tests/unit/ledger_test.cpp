@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <malloc.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -136,16 +137,25 @@ TEST_CASE("A ledger is written as JSON or as a table, and where it can't be, the
   if (std::filesystem::exists("/dev/full")) CHECK_THROWS_AS(ledger.Write("/dev/full"), Error);
 }
 
-TEST_CASE("A ledger's memory is bounded: what is new beyond it is summed by kind") {
+TEST_CASE("A ledger's memory is bounded: what has the least bytes is summed by kind") {
   LedgerFixture f;
   const Ledger ledger;
   const auto memories =
       GENERATE(std::uint64_t{2000}, 5000);  // with three entries each; labels are bounded, too
-  for (std::uint64_t i = 0; i < memories; ++i) {
-    SyncedMemory memory(4, *f.device, std::to_string(i));
+  const auto move = [&](std::size_t bytes, const std::string& label) {
+    SyncedMemory memory(bytes, *f.device, label);
     memory.overwrite_cpu_data(), memory.gpu_data();
-  }
+  };
+  move(4000, "large and early");
+  for (std::uint64_t i = 2; i < memories; ++i) move(4, std::to_string(i));
+  move(4000, "large and late");
   const auto entries = ledger.Entries();
+  for (const char* const label : {"large and early", "large and late"})
+    CHECK(std::count_if(entries.begin(), entries.end(), [&](const LedgerEntry& entry) {
+            return entry.label == label && entry.kind == LedgerKind::kCopy && entry.asked;
+          }) == 1);
+  CHECK_THAT(ledger.Table(Ledger::kAllRows),
+             ContainsSubstring("  several copies ") && ContainsSubstring("  several allocations "));
   CHECK(entries.size() <= 4096 + 5);
   std::uint64_t allocations = 0;
   for (const LedgerEntry& entry : entries)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a ledger knows of the time that the host spent, and of fills beside copies.
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <cstdint>
@@ -101,6 +102,22 @@ TEST_CASE("A Prefetch would have been in time where what wrote was queued long b
     CHECK(Of(ledger, LedgerKind::kWait).count == 1);
     CHECK(Total(ledger, &LedgerEntry::in_time) == in_time);
   }
+}
+
+TEST_CASE("What a memory's end and bytes that are given wait for takes its time") {
+  sim::Reset({.seed = 1});
+  Slow device;
+  std::array<char, 40> given{};
+  const Ledger ledger;
+  for (const bool gives : {false, true}) {
+    SyncedMemory memory(40, device, "x");
+    memory.mutable_cpu_data();
+    memory.gpu_data();
+    if (gives) memory.set_cpu_data(given.data());
+  }
+  const Sum waits = Of(ledger, LedgerKind::kWait);
+  CHECK(waits.count == 2);
+  CHECK(waits.took_ns >= 2 * std::chrono::nanoseconds(Slow::kNap).count());
 }
 
 TEST_CASE("A memory that ends with its blocks has evicted none") {

@@ -125,10 +125,16 @@ TEST_CASE("A Prefetch whose bytes were overwritten in parts, all of them unread,
           read(x, {20, 20}), overwrite(x, {0, 20}), read(x, {});
         }) == 1);
   CHECK(UnreadAfter([&](SyncedMemory& x) { x.Resize(20), x.Resize(40), read(x, {19, 1}); }) == 0);
+  CHECK(UnreadAfter([&](SyncedMemory& x) { overwrite(x, {0, 20}), x.Resize(20), read(x, {}); }) == 1);
+  CHECK(UnreadAfter([&](SyncedMemory& x) { read(x, {10, 0}), overwrite(x, {}); }) == 1);  // reads none
   CHECK(UnreadAfter([&](SyncedMemory& x) {
           const SyncedMemory zeros(40, x.device());
           x.Assign(zeros, 40);
           read(x, {});
+        }) == 1);
+  CHECK(UnreadAfter([&](SyncedMemory& x) {
+          const SyncedMemory zeros(40, x.device());
+          for (const std::size_t first : {0U, 20U}) x.Assign({first, 20}, zeros, first), read(x, {first, 20});
         }) == 1);
 }
 

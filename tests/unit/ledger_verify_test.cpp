@@ -2,7 +2,10 @@
 // What a ledger that verifies knows of devices that ask for bytes mutable.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -56,22 +59,49 @@ TEST_CASE("Nobody is told so where the ledger does not verify, or of what is ove
   CHECK(f.unwritten() == 0);
 }
 
-TEST_CASE(
-    "A device that asks for bytes that the host has not got yet, or not all of, has not asked in vain") {
+TEST_CASE("A device that asks for bytes while it alone has them has not asked in vain") {
   VerifyFixture f;
   GrowThere(f.blob);
-  AskThere(f.blob), Look(f.blob);  // asked while it alone had them
+  AskThere(f.blob), Look(f.blob);
   CHECK(f.unwritten() == 0);
-  GrowThere(f.blob);
-  f.blob.data()->Prefetch(Side::kCpu, Stream::Main(*f.device));
-  AskThere(f.blob), Look(f.blob);  // the host was to have them, and had not looked
-  CHECK(f.unwritten() <= 1);
-  SyncedMemory part(40, *f.device, "part");
+}
+
+/// The last access's.
+struct HostBytes : Observer {
+  using Observer::On;
+  void On(const AccessRecord& access) override { bytes = access.bytes_on_host; }
+  const void* bytes = nullptr;
+};
+
+TEST_CASE(
+    "An access's record has the host's bytes where the host gets them, or loses them to who reads, too") {
+  sim::Reset({.order = sim::Order::kLate});
+  const auto device = MakeDevice("sim:0");
+  const Stream main = Stream::Main(*device);
+  SyncedMemory x(40, *device, "x"), part(40, *device, "part");
+  const auto notes = std::make_shared<HostBytes>();
+  const Watch watch(notes);
+  const void* const host = x.mutable_cpu_data();
+  CHECK(notes->bytes == host);
+  x.gpu_data();
+  CHECK(notes->bytes == nullptr);
+  x.mutable_gpu_data();
+  CHECK(notes->bytes == host);
+  CHECK(x.cpu_data() == host);
+  CHECK(notes->bytes == host);
+  x.overwrite_gpu_data();
+  CHECK(notes->bytes == nullptr);
+  x.Prefetch(Side::kCpu, main);
+  CHECK(notes->bytes == nullptr);
+  x.mutable_gpu_data();
+  CHECK(notes->bytes == nullptr);  // they are on their way still
+  x.Prefetch(Side::kCpu, main);
+  x.cpu_data();
+  x.mutable_gpu_data({8, 16}, main);
+  CHECK(notes->bytes == static_cast<const char*>(host) + 8);
   part.overwrite_cpu_data({0, 20});
-  const auto before = f.unwritten();
-  part.mutable_gpu_data();  // the rest is zeroed there
-  part.cpu_data();
-  CHECK(f.unwritten() == before);
+  part.mutable_gpu_data();
+  CHECK(notes->bytes == nullptr);  // the rest is zeroed there
 }
 
 TEST_CASE("What the host reads of it in parts, or another line wrote meanwhile, is not told") {
@@ -83,6 +113,70 @@ TEST_CASE("What the host reads of it in parts, or another line wrote meanwhile, 
   CHECK(f.unwritten() == 0);
   memory.mutable_gpu_data({0, 200}, Stream::Main(*f.device)), memory.cpu_data({0, 200});
   CHECK(f.unwritten() == 1);
+  memory.mutable_gpu_data({200, 200}, Stream::Main(*f.device)), memory.cpu_data();  // only that comes
+  CHECK(f.unwritten() == 2);
+}
+
+TEST_CASE(
+    "A line that wrote in place is not blamed for one that asked, nor is that one, if the bytes are the "
+    "same") {
+  VerifyFixture f;
+  Blob<float> ones({100}, *f.device);
+  const Place gpu(*f.device);
+  Set(gpu, 1.0F, ones), Set(Place::Cpu(*f.device), 1.0F, f.blob);
+  f.blob.gpu_data();
+  AskThere(f.blob), Scale(gpu, 5.0F, f.blob), Copy(gpu, ones, f.blob), Look(f.blob);
+  CHECK(f.unwritten() == 0);
+  GrowThere(f.blob), Scale(gpu, 0.5F, f.blob), Look(f.blob);
+  CHECK(f.unwritten() == 0);
+  AskThere(f.blob), Look(f.blob);
+  f.blob.overwrite_gpu_data(), Look(f.blob);
+  CHECK(f.unwritten() == 1);
+}
+
+TEST_CASE("What became zeros since a device asked is not what it asked for") {
+  const auto unwritten = [](auto deed) {
+    LedgerFixture f;
+    SyncedMemory x(64, *f.device, "x");
+    std::memset(x.overwrite_cpu_data(), 0, 64);
+    x.gpu_data();
+    const Ledger ledger(Ledger::Detail::kVerify);
+    f.device->Fill(x.mutable_gpu_data(), std::byte{7}, 64, Stream::Main(*f.device).handle());
+    deed(x);
+    x.gpu_data();
+    x.cpu_data();
+    return Total(ledger, &LedgerEntry::unwritten);
+  };
+  CHECK(unwritten([](SyncedMemory& x) { x.Resize(0), x.Resize(64); }) == 0);
+  CHECK(unwritten([](SyncedMemory& x) {
+          const SyncedMemory zeros(64, x.device());
+          for (const std::size_t first : {0U, 32U}) x.Assign({first, 32}, zeros, first);
+        }) == 0);
+}
+
+TEST_CASE("A unified device's bytes are the host's, which are not compared with themselves") {
+  sim::Reset({.unified = true});
+  const auto device = MakeDevice("sim:0");
+  SyncedMemory x(40, *device, "x");
+  const auto notes = std::make_shared<HostBytes>();
+  const Watch watch(notes);
+  x.mutable_cpu_data();
+  x.mutable_gpu_data();
+  CHECK(notes->bytes == nullptr);
+}
+
+TEST_CASE("Bytes that look like those that a device asked for are not those") {
+  LedgerFixture f;
+  SyncedMemory x(400, *f.device, "x");
+  const Stream main = Stream::Main(*f.device);
+  std::memset(x.overwrite_cpu_data(), 1, 400);
+  x.gpu_data(), x.cpu_data();
+  const Ledger ledger(Ledger::Detail::kVerify);
+  void* const second = x.mutable_gpu_data({200, 200}, main);
+  f.device->Fill(second, std::byte{1}, 200, main.handle());
+  x.mutable_gpu_data({0, 200}, main);
+  x.cpu_data({200, 200});
+  CHECK(Total(ledger, &LedgerEntry::unwritten) == 0);
 }
 
 TEST_CASE("What went to a device and back in vain is not written in turn") {

@@ -40,6 +40,7 @@ TEST_CASE("A wait that the program makes for a stream or an event is of the devi
     CHECK(wait.to == "sim:0");
     CHECK(wait.label.empty());
     CHECK(wait.took_ns > 0);
+    CHECK(wait.took_ns < 60'000'000'000);  // and not since the clock began
   }
   CHECK_THAT(ledger.Table(), ContainsSubstring("wait of the host for sim:0  -") &&
                                  ContainsSubstring("Finish (ledger_wait_test.cpp:") &&
@@ -56,6 +57,35 @@ TEST_CASE("Of a wait that fails nothing is counted, and of none before the ledge
   const Ledger ledger;
   CHECK_THROWS_AS(Finish(main), DeviceError);
   CHECK(Waits(ledger).empty());
+}
+
+TEST_CASE("An observer's own waits are not told") {
+  struct Waits : Observer {
+    explicit Waits(const Stream& stream) : on(stream) {}
+    using Observer::On;
+    void On(const SyncRecord&) override { ++count, on.Synchronize(); }
+    Stream on;
+    int count = 0;
+  };
+  LedgerFixture f;
+  const Stream main = Stream::Main(*f.device);
+  const auto waits = std::make_shared<Waits>(main);
+  const Watch watch(waits);
+  Finish(main);
+  CHECK(waits->count == 1);
+}
+
+TEST_CASE("Times by the device's clock wait for it, too") {
+  LedgerFixture f;
+  const Stream main = Stream::Main(*f.device);
+  const Event from = Event::Measuring(main), to = Event::Measuring(main);
+  const Ledger ledger;
+  static_cast<void>(Elapsed(from, to));
+  Overlap overlap(*f.device);
+  overlap.End();
+  const auto waits = Waits(ledger);
+  REQUIRE(waits.size() == 2);
+  for (const LedgerEntry& wait : waits) CHECK((wait.count == 1 && wait.to == "sim:0"));
 }
 
 void SumThere(const Place& place, const Array<float>& x) { static_cast<void>(Asum(place, x)); }
@@ -103,19 +133,31 @@ TEST_CASE("A memory whose end waits for a copy of the host's bytes has waited, a
              ContainsSubstring("wait of the host        used") && ContainsSubstring("  its end\n"));
 }
 
-TEST_CASE("Bytes that are given wait for who uses those that they replace") {
+void Give(SyncedMemory& memory, void* bytes) { memory.set_cpu_data(bytes); }
+
+TEST_CASE("Bytes that are given wait for a copy of those that they replace, and for nothing else") {
   LedgerFixture f;
-  SyncedMemory x(64, *f.device, "x");
+  const Stream main = Stream::Main(*f.device);
   std::array<char, 64> given{};
-  const Ledger ledger;
-  x.set_cpu_data(given.data());
-  CHECK(Waits(ledger).empty());
-  x.gpu_data();
-  x.set_cpu_data(given.data());
-  const auto waits = Waits(ledger);
-  REQUIRE(waits.size() == 1);
-  CHECK(waits[0].label == "x");
-  CHECK(waits[0].asked->file() == std::string(__FILE__));
+  void* const there = f.device->Allocate(MemoryKind::kDevice, 64, main.handle());
+  {
+    SyncedMemory x(64, *f.device, "x"), y(64, *f.device, "y");
+    const Ledger ledger;
+    x.mutable_cpu_data();
+    Give(x, given.data());
+    y.mutable_gpu_data();
+    y.set_gpu_data(there, main);  // in the stream's order
+    CHECK(Waits(ledger).empty());
+    SyncedMemory z(64, *f.device, "z");
+    z.mutable_cpu_data(), z.gpu_data();
+    Give(z, given.data());
+    const auto waits = Waits(ledger);
+    REQUIRE(waits.size() == 1);
+    CHECK(waits[0].label == "z");
+    CHECK(waits[0].took_ns > 0);
+    CHECK(waits[0].asked->function() == std::string("Give"));
+  }
+  f.device->Deallocate(MemoryKind::kDevice, there, 64, main.handle());
 }
 
 TEST_CASE("A copy that stays in one space is told with that space, where it was and who asked for it") {
@@ -135,6 +177,8 @@ TEST_CASE("A copy that stays in one space is told with that space, where it was 
   CHECK(copy->count == 2);
   CHECK(copy->bytes == 128);
   CHECK(copy->asked->file() == std::string(__FILE__));
+  CHECK(copy->access == Access::kOverwrite);
+  CHECK(copy->took_ns > 0);
   CHECK(Total(ledger, &LedgerEntry::returned) == 0);
   CHECK_THAT(ledger.Table(), ContainsSubstring(on_gpu ? "within sim:0  " : "within the host  "));
   CHECK(ledger.Advice().empty());

@@ -120,6 +120,35 @@ TEST_CASE("A write of a part is the one that its bytes are copied for") {
   CHECK(f.notes->copies[1].range.bytes == 16);
 }
 
+TEST_CASE("Of several writes, the one of the most bytes is the one that they are copied for") {
+  ObserverFixture f;
+  SyncedMemory memory(4096, *f.device, "x");
+  const Watch watch(f.notes);
+  const auto write = [&](ByteRange range) { memory.overwrite_cpu_data(range); };
+  write({0, 64});
+  const auto most = [&] { memory.overwrite_cpu_data({64, 4000}); };
+  most();
+  write({4064, 32});
+  memory.gpu_data();
+  REQUIRE(f.notes->copies.size() == 1);
+  REQUIRE(f.notes->copies[0].written);
+  CHECK(f.notes->copies[0].written->site.line() == f.notes->accesses[1].site.line());
+  CHECK(f.notes->copies[0].written->site.line() != f.notes->accesses[0].site.line());
+}
+
+TEST_CASE("What a Resize adds nobody has written, whoever wrote there before") {
+  ObserverFixture f;
+  SyncedMemory memory(64, *f.device, "x");
+  const Watch watch(f.notes);
+  memory.overwrite_cpu_data();
+  memory.Resize(16), memory.Resize(64);
+  memory.gpu_data();  // zeroed there, except for the first bytes
+  memory.cpu_data({32, 32});
+  REQUIRE(f.notes->copies.size() == 2);
+  CHECK(f.notes->copies[0].written);
+  CHECK_FALSE(f.notes->copies[1].written);
+}
+
 TEST_CASE("A copy between devices is not pageable, whoever gave the host's bytes") {
   sim::Reset({.devices = 2});
   const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");

@@ -7,7 +7,9 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "ferry/ferry.hpp"
 #include "sim_child.hpp"
@@ -59,6 +61,32 @@ TEST_CASE("a ledger that verifies compares bytes that the host may not touch") {
   });
   CHECK(ended.signal == 0);
   CHECK(ended.status == 0);
+}
+
+TEST_CASE("of the memories of unified devices the first is said not to be guarded") {
+  const Ended ended = InChild([] {
+    SetPointerGuard(PointerGuard::kOn);
+    sim::Reset({.unified = true});
+    const auto device = MakeDevice("sim:0");
+    for (int i = 0; i < 3; ++i) SyncedMemory(kBytes, *device).mutable_cpu_data();
+  });
+  CHECK(ended.signal == 0);
+  CHECK(std::count(ended.errors.begin(), ended.errors.end(), '\n') == 1);
+  CHECK(ended.errors.find("the 8192 bytes of a memory are not guarded") != std::string::npos);
+}
+
+TEST_CASE("more blocks than the system has mappings for are not all guarded, which is said, and all work") {
+  const Ended ended = InChild([] {
+    SetPointerGuard(PointerGuard::kOn);
+    std::vector<std::unique_ptr<SyncedMemory>> memories;
+    for (int i = 0; i < 8200; ++i) {
+      memories.push_back(std::make_unique<SyncedMemory>(8, GetDevice("sim")));
+      std::memset(memories.back()->overwrite_cpu_data(), 1, 8);
+    }
+  });
+  CHECK(ended.signal == 0);
+  CHECK(std::count(ended.errors.begin(), ended.errors.end(), '\n') == 1);
+  CHECK(ended.errors.find("8 bytes of a memory are not guarded") != std::string::npos);
 }
 
 #ifdef __x86_64__

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -45,6 +46,9 @@ class StreamNote {
 
 /// The host waits, as the core must: observers are told of that as whoever asked for it says.
 inline void HostWait(const Event& point) { point.device().HostWait(point.handle()); }
+inline std::int64_t TimeBetween(const Event& from, const Event& to) {
+  return from.device().Elapsed(from.handle(), to.handle());
+}
 inline void HostWait(const Stream& stream) { stream.device().Synchronize(stream.handle()); }
 
 /// Moves what may end a stream to where it can die. Where there is no room, it dies here.

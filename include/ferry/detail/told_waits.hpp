@@ -14,7 +14,7 @@ class Stream;
 namespace detail {
 
 /// Tells observers that the program had the host wait for a device: for a stream, or, if that is null, for an
-/// event. Null until there is an observer.
+/// event. Null where nobody is to be told.
 using TellOfWait = void (*)(const Device& device, const Stream* on, const Site& site,
                             std::int64_t waited_ns) noexcept;
 extern std::atomic<TellOfWait> tell_of_wait;
