@@ -2,21 +2,17 @@
 #include "ferry/stream.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
 
 #include "core/device/name.hpp"
+#include "core/device/told_wait.hpp"
 #include "ferry/detail/dependents.hpp"
 #include "ferry/detail/stream_note.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry {
-
-std::int64_t detail::NowForWaits() noexcept {
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 namespace detail {
 namespace {
@@ -225,6 +221,15 @@ std::int64_t Elapsed(const Event& from, const Event& to, const Site& site) {
   std::int64_t elapsed = 0;
   detail::WaitAsToldAt(site, from.device(), nullptr, [&] { elapsed = detail::TimeBetween(from, to); });
   return elapsed;
+}
+
+void Stream::SynchronizeTold(const char* file, int line, const char* function) const {
+  detail::WaitAsToldAt(Site::Caller(file, line, function), *device_, this,
+                       [this] { detail::HostWait(*this); });
+}
+void Event::HostWaitTold(const char* file, int line, const char* function) const {
+  detail::WaitAsToldAt(Site::Caller(file, line, function), *device_, nullptr,
+                       [this] { detail::HostWait(*this); });
 }
 
 Stream::Stream(Device& device)

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/device/name.hpp"
+#include "core/device/told_wait.hpp"
 #include "ferry/detail/stream_note.hpp"
-#include "ferry/detail/told_waits.hpp"
 #include "ferry/error.hpp"
 #include "ferry/stream.hpp"
 

@@ -52,8 +52,10 @@ class Stream {
   /// Tells this queue from every other one. For a thread's default stream: that of the calling thread.
   detail::StreamId id() const noexcept;
   /// The host waits for all that is queued. Throws DeviceError.
-  void Synchronize(const Site& site = Site::Caller()) const {
-    detail::WaitAsToldAt(site, *device_, this, [this] { device_->Synchronize(handle_); });
+  void Synchronize(Site site = Site::Caller()) const {
+    if (detail::WaitsAreTold()) [[unlikely]]
+      return SynchronizeTold(site.file(), site.line(), site.function());
+    device_->Synchronize(handle_);
   }
 
   /// The same queue. A thread's default stream is another one in each thread.
@@ -66,6 +68,7 @@ class Stream {
   friend class detail::InPlace;
   friend class detail::Queue;
   Stream(Device& device, const DeviceProperties& properties, StreamHandle handle) noexcept;
+  void SynchronizeTold(const char* file, int line, const char* function) const;
 
   Device* device_;
   StreamHandle handle_;
@@ -104,8 +107,10 @@ class Event {
   /// The backend's own.
   EventHandle handle() const noexcept { return EventHandle{reinterpret_cast<std::uintptr_t>(owner_.get())}; }
   /// The host waits for the work before the point. Throws DeviceError.
-  void HostWait(const Site& site = Site::Caller()) const {
-    detail::WaitAsToldAt(site, *device_, nullptr, [this] { device_->HostWait(handle()); });
+  void HostWait(Site site = Site::Caller()) const {
+    if (detail::WaitsAreTold()) [[unlikely]]
+      return HostWaitTold(site.file(), site.line(), site.function());
+    device_->HostWait(handle());
   }
   /// What is queued on `waiter` from now on runs after the point. The waiter's device is of the same backend.
   /// The host does not wait. Throws DeviceError.
@@ -114,6 +119,7 @@ class Event {
  private:
   Event(Device& device, EventHandle handle) : device_(&device), owner_(Own(device, handle)) {}
   static std::shared_ptr<void> Own(Device& device, EventHandle handle);
+  void HostWaitTold(const char* file, int line, const char* function) const;
 
   Device* device_;
   std::shared_ptr<void> owner_;

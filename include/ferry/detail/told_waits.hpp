@@ -18,19 +18,7 @@ namespace detail {
 using TellOfWait = void (*)(const Device& device, const Stream* on, const Site& site,
                             std::int64_t waited_ns) noexcept;
 extern std::atomic<TellOfWait> tell_of_wait;
-/// A clock, in nanoseconds.
-std::int64_t NowForWaits() noexcept;
-
-/// Waits by wait(), as a program said at `site`.
-template <class Wait>
-void WaitAsToldAt(const Site& site, const Device& device, const Stream* on, const Wait& wait) {
-  const TellOfWait tell = tell_of_wait.load(std::memory_order_relaxed);
-  if (tell == nullptr) [[likely]]
-    return wait();
-  const std::int64_t begin = NowForWaits();
-  wait();
-  tell(device, on, site, NowForWaits() - begin);
-}
+inline bool WaitsAreTold() noexcept { return tell_of_wait.load(std::memory_order_relaxed) != nullptr; }
 
 }  // namespace detail
 }  // namespace ferry

@@ -178,7 +178,7 @@ MUTATIONS = [
     (LEDGER, "      if (arrived->returned) --entry->returned;\n", "", "a device that wrote nothing writes in turn"),
 
     # Waits that are for no access, and copies within a space.
-    ("include/ferry/detail/told_waits.hpp", "  tell(device,", "  if (false) tell(device,", "no wait of the program's own is told"),
+    ("core/device/told_wait.hpp", "    tell(device,", "    if (false) tell(device,", "no wait of the program's own is told"),
     ("core/memory/buffer.cpp", "host_waits ? watch.Read() : 0", "host_waits ? 0 : 0", "a memory's end never waits"),
     ("core/memory/adopt.cpp", "  if (waits && watched) detail", "  if (false) detail", "who gives bytes waits for nobody"),
     ("core/memory/adopt.cpp", "buffer.kind != MemoryKind::kDevice && !buffer.uses.empty()", "!buffer.uses.empty()", "who gives bytes waits where a stream does"),
