@@ -77,18 +77,21 @@ bool Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip) no
   return returns && !goes_on;
 }
 
-/// Whether the bytes are copied because they were lent.
-bool Ledger::Book::IsOf(const std::optional<Lent>& lent, const std::optional<ferry::Write>& written,
-                        ByteRange range) noexcept {
-  return lent && Same(lent->range, range) && written && written->access == Access::kReadWrite &&
-         detail::Same(lent->by, written->site);
+/// Where the bytes are copied because they were lent: how they were. Else null.
+const Ledger::Book::Lent* Ledger::Book::LentFor(const Memory& memory,
+                                                const std::optional<ferry::Write>& written,
+                                                ByteRange range) noexcept {
+  const auto& lent = memory.lent;
+  const bool of_it = lent && Same(lent->range, range) && written && written->access == Access::kReadWrite &&
+                     detail::Same(lent->by, written->site);
+  return of_it ? &*lent : nullptr;
 }
 
 /// Whether a device gets what it had when somebody asked for it mutable: nobody has changed it.
 bool Ledger::Book::InVain(const CopyRecord& copy, const Memory& memory) {
-  const auto& lent = memory.lent;
-  return copy.source != nullptr && IsOf(lent, copy.written, copy.range) &&
-         lent->holders.Has(copy.to, copy.range) && SumOf(copy.source, copy.range.bytes) == lent->sum;
+  const Lent* const lent = LentFor(memory, copy.written, copy.range);
+  return copy.source != nullptr && lent != nullptr && lent->holders.Has(copy.to, copy.range) &&
+         SumOf(copy.source, copy.range.bytes) == lent->sum;
 }
 
 void Ledger::Book::On(const CopyRecord& copy) {
@@ -116,9 +119,9 @@ void Ledger::Book::On(const CopyRecord& copy) {
 
 /// The same of the host, which sees bytes only once they have come; who overwrites may not wait for them.
 bool Ledger::Book::InVain(const AccessRecord& access, const Arrived& arrived, const Memory& memory) {
-  const auto& lent = memory.lent;
+  const Lent* const lent = LentFor(memory, arrived.key.written, arrived.range);
   if (access.side != Side::kCpu || access.access == Access::kOverwrite || access.bytes_on_host == nullptr ||
-      !IsOf(lent, arrived.key.written, arrived.range) || !detail::Within(arrived.range, access.range))
+      lent == nullptr || !detail::Within(arrived.range, access.range))
     return false;
   const auto* const bytes = static_cast<const std::byte*>(access.bytes_on_host);
   return SumOf(bytes + (arrived.range.first - access.range.first), arrived.range.bytes) == lent->sum;

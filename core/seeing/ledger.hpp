@@ -94,8 +94,8 @@ class Ledger::Book : public Observer {
   };
 
   static bool Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept;
-  static bool IsOf(const std::optional<Lent>& lent, const std::optional<ferry::Write>& written,
-                   ByteRange range) noexcept;
+  static const Lent* LentFor(const Memory& memory, const std::optional<ferry::Write>& written,
+                             ByteRange range) noexcept;
   static bool InVain(const CopyRecord& copy, const Memory& memory);
   static bool InVain(const AccessRecord& access, const Arrived& arrived, const Memory& memory);
   void Verify(const AccessRecord& access, Memory& memory);

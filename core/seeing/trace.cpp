@@ -241,10 +241,11 @@ void Trace::Events::On(const SyncRecord& sync) {
   const Nanoseconds begin = std::max<Nanoseconds>(now - sync.waited_ns, 0);
   const Lane here = LaneOfThread();
   const auto track = sync.on != nullptr ? tracks_.find({SpaceOf(sync.device), sync.on->id()}) : tracks_.end();
-  if (track != tracks_.end() && track->second.open && track->second.open->begin <= begin) {
-    Flow(track->second.lane, track->second.open->begin, here, begin);
-    Close(track->second, now);
-  }
+  if (track != tracks_.end())
+    if (const auto& open = track->second.open; open && open->begin <= begin) {
+      Flow(track->second.lane, open->begin, here, begin);
+      Close(track->second, now);
+    }
   for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
   Add(here, begin, now, detail::TextOf(sync));
 }

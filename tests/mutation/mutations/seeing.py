@@ -168,8 +168,8 @@ MUTATIONS = [
     (RECORDS, "return host.uses.Quiet(arrival.bytes, Access::kRead) ? host.Reach(arrival.bytes) : nullptr;", "return host.Reach(arrival.bytes);",
      "what is still on its way to the host counts as there"),
     (RECORDS, "? host.Reach(arrival.bytes) : nullptr", "? host.At(arrival.bytes) : nullptr", "a guarded memory's bytes are read out of reach"),
-    (LEDGER, "lent && Same(lent->range, range) && ", "lent && ", "a part that was copied stands for all"),
-    (LEDGER, "written->access == Access::kReadWrite &&\n         detail::Same(lent->by, written->site)", "true", "who wrote in place is blamed for who asked"),
+    (LEDGER, "lent && Same(lent->range, range) && written", "lent && written", "a part that was copied stands for all"),
+    (LEDGER, "written->access == Access::kReadWrite &&\n                     detail::Same(lent->by, written->site)", "true", "who wrote in place is blamed for who asked"),
     (LEDGER, "if (written.lent && !detail::Same(written.lent->by, call.site)) written.lent.reset();", "", "what is undone in place was never done"),
     (OBSERVERS, "if (calls.depth == 0) TellAll", "TellAll", "an observer that waits is told for ever"),
     (RECORDS, "if (arrival.prefetch || arrival.empty) return;", "if (arrival.prefetch) return;", "who reads no byte has read"),
@@ -186,6 +186,6 @@ MUTATIONS = [
     (LEDGER, "  if (call.on == nullptr && !copies && detail_ != Detail::kVerify) return;\n", "  if (call.on == nullptr) return;\n", "a copy within the host is not counted"),
     (LEDGER, "    if (access == Access::kRead) continue;\n", "", "who only reads has written"),
     (LEDGER, "    if (life.took_ns != 0)\n", "    if (false)\n", "a memory's end takes no time"),
-    (TRACE, "    Close(track->second, now);\n", "", "a slice goes on after its stream was waited for"),
+    (TRACE, "      Close(track->second, now);\n", "", "a slice goes on after its stream was waited for"),
     (LEDGER_TEXT, "entry.from == entry.to ? \"within \"", "false ? \"within \"", "a copy within a space goes from there to there"),
 ]
