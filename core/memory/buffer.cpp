@@ -67,11 +67,13 @@ void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream* on) 
   if (buffer.kind == MemoryKind::kPinnedHost && detail::HostGuard::On() &&
       SharersOf(kHost) == detail::Only(kHost))
     buffer.ptr = detail::HostGuard::Make(*this, capacity_);
-  if (buffer.kind == MemoryKind::kManaged) detail::HostGuard::NoteUnified(*this);
   buffer.guarded = buffer.ptr != nullptr;
   if (!buffer.guarded)
     buffer.ptr = buffer.device->Allocate(
         buffer.kind, capacity_, on != nullptr ? on->handle() : buffer.device->properties().main_stream);
+  if (!buffer.guarded && detail::HostGuard::On() && buffer.kind != MemoryKind::kDevice &&
+      !buffer.device->properties().kernels_at_once)
+    detail::HostGuard::NoteUnguarded(*this, SharersOf(kHost) != detail::Only(kHost));
   buffer.live = std::move(live);
   detail::KernelGuard::Begin(*this, buffer);
   if (detail::Watched()) detail::Records::TellBlock(*this, buffer, true, watch.Read(), &arrival.site);

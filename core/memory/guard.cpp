@@ -37,16 +37,7 @@ namespace detail {
 bool HostGuard::On() noexcept { return guards.load(std::memory_order_relaxed); }
 
 void* HostGuard::Make(const SyncedMemory& owner, std::size_t bytes) noexcept try {
-  void* const pages = Table::instance().Make(owner, bytes);
-  static std::atomic<bool> said{false};
-  if (pages == nullptr && !said.exchange(true))
-    Log(LogLevel::kWarning,
-        "FERRY_GUARD: " + std::to_string(bytes) +
-            " bytes of a memory are not guarded, for want of address space or of room among "
-            "the " +
-            std::to_string(Table::kMost) +
-            " memories that can be, or since the process was forked; nor may later ones be");
-  return pages;
+  return Table::instance().Make(owner, bytes);
 } catch (const std::exception& error) {
   guards = false;
   Log(LogLevel::kWarning,
@@ -55,13 +46,16 @@ void* HostGuard::Make(const SyncedMemory& owner, std::size_t bytes) noexcept try
   return nullptr;
 }
 
-void HostGuard::NoteUnified(const SyncedMemory& memory) noexcept try {
-  static std::atomic<bool> said{false};
-  if (On() && !said.exchange(true))
-    Log(LogLevel::kWarning,
-        "FERRY_GUARD: the " + std::to_string(memory.size()) +
-            " bytes of a memory are not guarded, since its device uses the host's, nor are "
-            "later ones of such devices");
+void HostGuard::NoteUnguarded(const SyncedMemory& memory, bool unified) noexcept try {
+  static std::atomic<bool> said[2]{};
+  if (Table::instance().open() || said[unified ? 1 : 0].exchange(true)) return;
+  const std::string& label = memory.label();
+  Log(LogLevel::kWarning, "FERRY_GUARD: the " + std::to_string(memory.capacity()) + " bytes of " +
+                              (label.empty() ? "a memory" : '"' + label + '"') + " are not guarded: " +
+                              (unified ? "its device uses the host's memory"
+                                       : "there are " + std::to_string(Table::kMost) +
+                                             " guarded memories, they are too large, or the process was "
+                                             "forked"));
 } catch (const std::bad_alloc&) {  // it stays unsaid
 }
 

@@ -19,8 +19,8 @@ class HostGuard {
   static bool On() noexcept;
   /// Host bytes for a memory, out of reach; null where it can't be guarded. They read as zeros.
   static void* Make(const SyncedMemory& owner, std::size_t bytes) noexcept;
-  /// That a memory's bytes cannot be guarded, since a unified device uses them; once a process.
-  static void NoteUnified(const SyncedMemory& memory) noexcept;
+  /// That a memory has bytes that are not guarded; once for each of the two reasons.
+  static void NoteUnguarded(const SyncedMemory& memory, bool unified) noexcept;
   /// They stay out of reach.
   static void GiveBack(const SyncedMemory& owner, void* ptr) noexcept;
   /// The same where work may still use them: nobody gets them any more.

@@ -30,6 +30,11 @@ class HostGuard::Table final : public FaultReporter {
   void Lose(void* ptr, const std::string& label) noexcept;
   void Refresh(const SyncedMemory& memory, Bytes bytes) noexcept;
 
+  /// Whether nothing is guarded any more, which has been said.
+  bool open() noexcept {
+    const std::lock_guard lock(mutex_);
+    return open_;
+  }
   bool Owns(const void* address) const noexcept override { return pages_.Owns(address); }
   bool Report(const void* address, FaultAccess access) noexcept override;
 

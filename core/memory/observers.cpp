@@ -37,6 +37,7 @@ struct Observers {
   std::list<Attached> list;
   std::atomic<int> from_start = 0;  ///< those in the list that are told so; counted before they arrive
   std::atomic<std::uint64_t> arrivals = 0;
+  bool begun = false;  ///< the environment has been asked
 };
 Observers& observers() {
   static auto* const instance = new Observers;
@@ -51,6 +52,11 @@ struct Calls {
 };
 thread_local constinit Calls calls{};
 
+/// Under the lock. Before the first record, the environment may name somebody.
+void ForgetWaitsIfUnwatched() noexcept {
+  if (observers().begun && observers().list.empty()) detail::tell_of_wait = nullptr;
+}
+
 /// Removes those that are detached.
 void Remove() noexcept {
   std::list<Attached> gone;  // ends without the lock
@@ -63,7 +69,7 @@ void Remove() noexcept {
     if (at->told == Told::kFromStart) --observers().from_start;
     --detail::watchers;
   }
-  if (list.empty()) detail::tell_of_wait = nullptr;
+  ForgetWaitsIfUnwatched();
 }
 
 /// While a thread tells. Removes those that it detached, once it is out of all its calls.
@@ -101,13 +107,20 @@ void Warn(std::string_view what) noexcept try {
   Log(LogLevel::kWarning, what);
 }
 
-/// The first record is told to those that the environment names.
+/// The first record is told to those that the environment names, except for what that itself leads to.
 void Begin() {
+  static thread_local bool begins = false;
+  if (begins) return;
+  begins = true;
+  struct Ends {
+    ~Ends() { begins = false; }
+  } const ends;
   static const bool begun = [] {
     detail::WatchForEnvironment();
     --detail::watchers;
     const std::lock_guard lock(observers().mutex);
-    if (observers().list.empty()) detail::tell_of_wait = nullptr;
+    observers().begun = true;
+    ForgetWaitsIfUnwatched();
     return true;
   }();
   static_cast<void>(begun);

@@ -10,8 +10,8 @@
 
 namespace ferry::detail {
 
-/// What observers are told of a memory, which is locked. Only called where somebody is Watched for, except
-/// NoteUnwatched and NoteZeros.
+/// What observers are told of a memory, which is locked. Called where somebody is Watched for; what is noted
+/// of a memory that has writers is so elsewhere, too.
 class Records {
  public:
   /// Null for the host.

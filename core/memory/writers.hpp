@@ -37,10 +37,11 @@ class Writers {
     writes_.Isolate(bytes);
     writes_.Each(bytes, [&](Bytes, std::optional<Write>& of) { return of = write, true; });
     writes_.Unite(bytes);
+    writes_.Join(bytes, [](const auto& left, const auto& right) { return AreSame(left, right); });
   } catch (const std::bad_alloc&) {
     writes_.Reset();
   }
-  /// Of the most bytes in one piece, of those given, which end with the memory.
+  /// Of the largest piece that one line wrote, of the bytes, which end with the memory.
   std::optional<Write> Of(Bytes bytes) const noexcept {
     std::optional<Write> write;
     std::size_t most = 0;
@@ -53,6 +54,11 @@ class Writers {
   }
 
  private:
+  static bool AreSame(const std::optional<Write>& left, const std::optional<Write>& right) noexcept {
+    if (!left || !right) return left.has_value() == right.has_value();
+    return left->access == right->access && left->site.line() == right->site.line() &&
+           left->site.file() == right->site.file();
+  }
   RangeMap<std::optional<Write>> writes_;
 };
 

@@ -36,16 +36,12 @@ bool Same(ByteRange a, ByteRange b) noexcept { return a.first == b.first && a.by
 }  // namespace
 
 Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
-  const auto [found, fresh] = memories_.try_emplace(&memory);
-  Memory& known = found->second;
-  if (fresh || known.text != memory.label()) {
-    known.text = memory.label();
-    known.label = NumberOf(known.text);
-  }
+  Memory& known = memories_[&memory];
+  if (known.label == nullptr || *known.label != memory.label()) known.label = LabelOf(memory.label());
   return known;
 }
 
-Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, std::size_t label) {
+Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, const std::string* label) {
   return {.kind = LedgerKind::kCopy,
           .label = label,
           .from = spaces_.NumberOf(copy.from),
@@ -59,8 +55,9 @@ Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, std::size_t label)
 
 void Ledger::Book::On(const UnreadRecord& unread) {
   const std::lock_guard lock(mutex_);
-  LedgerEntry* const entry = Find(KeyOf(*unread.copy, NumberOf(std::string(unread.label))));
-  if (entry != nullptr && entry->unread < entry->count) ++entry->unread;  // else it has been summed
+  LedgerEntry* const entry = Find(KeyOf(*unread.copy, LabelOf(std::string(unread.label))));
+  // Once entries have been summed, it may be another one that has counted the copy.
+  if (entry != nullptr && small_[static_cast<std::size_t>(LedgerKind::kCopy)].count == 0) ++entry->unread;
 }
 
 /// Follows the copy, and says whether it takes the last one back. Of one by way of the host, both halves are
@@ -87,11 +84,11 @@ const Ledger::Book::Lent* Ledger::Book::LentFor(const Memory& memory,
   return of_it ? &*lent : nullptr;
 }
 
-/// Whether a device gets what it had when somebody asked for it mutable: nobody has changed it.
+/// Whether a device gets what it had when the host asked for it mutable: the host has not changed it.
 bool Ledger::Book::InVain(const CopyRecord& copy, const Memory& memory) {
   const Lent* const lent = LentFor(memory, copy.written, copy.range);
-  return copy.source != nullptr && lent != nullptr && lent->holders.Has(copy.to, copy.range) &&
-         SumOf(copy.source, copy.range.bytes) == lent->sum;
+  return copy.source != nullptr && lent != nullptr && lent->by_host &&
+         lent->holders.Has(copy.to, copy.range) && SumOf(copy.source, copy.range.bytes) == lent->sum;
 }
 
 void Ledger::Book::On(const CopyRecord& copy) {
@@ -130,10 +127,9 @@ bool Ledger::Book::InVain(const AccessRecord& access, const Arrived& arrived, co
 void Ledger::Book::Verify(const AccessRecord& access, Memory& memory) {
   const auto arrived = std::exchange(memory.arrived, std::nullopt);
   if (arrived && InVain(access, *arrived, memory)) {
-    if (LedgerEntry* const entry = Find(arrived->key)) {
-      ++entry->unwritten;
-      if (arrived->returned) --entry->returned;
-    }
+    LedgerEntry* const entry = Find(arrived->key);
+    if (entry != nullptr && entry->unwritten < entry->count) ++entry->unwritten;
+    if (entry != nullptr && arrived->returned && entry->returned != 0) --entry->returned;
     memory.trip.reset();
   }
   if (access.access != Access::kRead) {
@@ -142,8 +138,8 @@ void Ledger::Book::Verify(const AccessRecord& access, Memory& memory) {
     if (access.side == Side::kCpu && has_bytes && host_alone) memory.held.Remove(access.range);
     memory.lent.reset();
     if (has_bytes && access.access == Access::kReadWrite)
-      memory.lent =
-          Lent{access.site, access.range, SumOf(access.bytes_on_host, access.range.bytes), memory.held};
+      memory.lent = Lent{access.site, access.range, SumOf(access.bytes_on_host, access.range.bytes),
+                         access.side == Side::kCpu, memory.held};
     memory.held.Remove(access.range);
   }
   if (access.on != nullptr && access.purpose == Purpose::kAccess)
@@ -198,7 +194,7 @@ void Ledger::Book::On(const CallRecord& call) {
   }
   if (call.waits)
     CountWait({.kind = LedgerKind::kWait,
-               .label = call.operands.empty() ? NumberOf({}) : MemoryOf(*call.operands[0].memory).label,
+               .label = call.operands.empty() ? LabelOf({}) : MemoryOf(*call.operands[0].memory).label,
                .asked = call.site},
               call.took_ns);
 }
@@ -206,7 +202,7 @@ void Ledger::Book::On(const CallRecord& call) {
 void Ledger::Book::On(const SyncRecord& sync) {
   const std::lock_guard lock(mutex_);
   CountWait({.kind = LedgerKind::kWait,
-             .label = NumberOf({}),
+             .label = LabelOf({}),
              .to = spaces_.NumberOf(sync.device),
              .asked = sync.site},
             sync.waited_ns);

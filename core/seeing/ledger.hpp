@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/seeing/held_bytes.hpp"
@@ -34,11 +35,12 @@ class Ledger::Book : public Observer {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t kMost = 4096, kKinds = 5;
   /// What entries differ by. Sites are compared by their addresses, which may give one line several entries;
   /// they are joined when they are asked for.
   struct Key {
     LedgerKind kind;
-    std::size_t label;  ///< its number
+    const std::string* label;  ///< one of labels_
     std::size_t from = detail::Spaces::kHost, to = detail::Spaces::kHost;
     std::optional<ferry::Write> written{};
     std::optional<Site> asked{};
@@ -77,14 +79,14 @@ class Ledger::Book : public Observer {
     Site by;
     ByteRange range;
     std::uint64_t sum;
+    bool by_host;
     detail::HeldBytes holders;  ///< the devices that had them then
   };
   /// Of a live memory.
   struct Memory {
-    std::size_t label = 0;
-    std::string text;                ///< of the label, as it was last
-    std::optional<Work> written{};   ///< by a device, when it was told last
-    std::optional<Fetch> fetched{};  ///< the last one, unless the host has waited since
+    const std::string* label = nullptr;  ///< as it was last
+    std::optional<Work> written{};       ///< by a device, when it was told last
+    std::optional<Fetch> fetched{};      ///< the last one, unless the host has waited since
     /// Of the last copy that a write was seen of.
     std::optional<Trip> trip{};
     // Where the ledger verifies.
@@ -99,7 +101,7 @@ class Ledger::Book : public Observer {
   static bool InVain(const CopyRecord& copy, const Memory& memory);
   static bool InVain(const AccessRecord& access, const Arrived& arrived, const Memory& memory);
   void Verify(const AccessRecord& access, Memory& memory);
-  Key KeyOf(const CopyRecord& copy, std::size_t label);
+  Key KeyOf(const CopyRecord& copy, const std::string* label);
   LedgerEntry& EntryOf(const Key& key);
   LedgerEntry* Find(const Key& key);
   static void AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept;
@@ -107,15 +109,14 @@ class Ledger::Book : public Observer {
   void ForgetLabels();
   LedgerEntry& CountWait(const Key& key, std::int64_t waited_ns);
   Memory& MemoryOf(const SyncedMemory& memory);
-  std::size_t NumberOf(const std::string& label);
+  const std::string* LabelOf(const std::string& text);
 
-  static constexpr std::size_t kMost = 4096;
   const Detail detail_;
   mutable std::mutex mutex_;
   std::unordered_map<Key, LedgerEntry, Hash> entries_;
-  std::array<LedgerEntry, 5> small_{};  ///< of each kind, those that had the least when there were kMost
-  std::unordered_map<std::string, std::size_t> labels_;
-  std::size_t labels_given_ = 0;  ///< numbers of labels, which do not come again
+  std::array<LedgerEntry, kKinds> small_{};  ///< of each kind, those that had the least when there were kMost
+  std::unordered_set<std::string> labels_;
+  std::size_t most_labels_ = kMost;  ///< before those that are not used are forgotten
   detail::Spaces spaces_;
   std::unordered_map<const SyncedMemory*, Memory> memories_;
 };

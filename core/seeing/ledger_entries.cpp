@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The entries of a ledger: what they have in common, and how they are found and joined.
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
-#include <set>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -37,7 +39,8 @@ bool Ledger::Book::Key::operator==(const Key& other) const noexcept {
 
 std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
   std::size_t hash = static_cast<std::size_t>(key.kind) * 8 + static_cast<std::size_t>(key.access);
-  Mix(hash, key.label * 8 + static_cast<std::size_t>(key.purpose) * 2 + (key.pageable ? 1 : 0));
+  Mix(hash, reinterpret_cast<std::uintptr_t>(key.label) * 8 + static_cast<std::size_t>(key.purpose) * 2 +
+                (key.pageable ? 1 : 0));
   Mix(hash, key.from * 64 + key.to);
   if (key.written) Mix(hash, key.written->site);
   if (key.asked) Mix(hash, *key.asked);
@@ -48,7 +51,7 @@ LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
   if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
   if (entries_.size() == kMost) SumSmallest();
   LedgerEntry entry{.kind = key.kind,
-                    .label = {},
+                    .label = *key.label,
                     .from = key.kind == LedgerKind::kCopy ? spaces_.NameOf(key.from) : std::string{},
                     .to = spaces_.NameOf(key.to),
                     .written = key.written,
@@ -56,8 +59,6 @@ LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
                     .access = key.access,
                     .purpose = key.purpose,
                     .pageable = key.pageable};
-  for (const auto& [text, number] : labels_)
-    if (number == key.label) entry.label = text;
   return entries_.emplace(key, std::move(entry)).first->second;
 }
 
@@ -72,38 +73,39 @@ void Ledger::Book::AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept {
   sum.in_time += entry.in_time;
 }
 
-/// Half of the entries, those with the least bytes and then the least time, become one of each kind.
+/// Half of the entries of each kind, those with the least bytes and then the least time, become one.
 void Ledger::Book::SumSmallest() {
   using Entry = decltype(entries_)::value_type;
-  std::vector<const Entry*> order;
-  order.reserve(entries_.size());
-  for (const Entry& one : entries_) order.push_back(&one);
-  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2);
-  std::nth_element(order.begin(), middle, order.end(), [](const Entry* a, const Entry* b) {
-    return std::tie(a->second.bytes, a->second.took_ns) < std::tie(b->second.bytes, b->second.took_ns);
-  });
-  for (auto one = order.begin(); one != middle; ++one) {
-    const LedgerEntry& entry = (*one)->second;
-    LedgerEntry& sum = small_[static_cast<std::size_t>(entry.kind)];
-    sum.kind = entry.kind;
-    AddTo(sum, entry);
-    entries_.erase(entries_.find((*one)->first));
+  std::array<std::vector<const Entry*>, kKinds> of_kind;
+  for (const Entry& one : entries_) of_kind[static_cast<std::size_t>(one.second.kind)].push_back(&one);
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    auto& all = of_kind[kind];
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() + 1) / 2);
+    std::nth_element(all.begin(), middle, all.end(), [](const Entry* a, const Entry* b) {
+      return std::tie(a->second.bytes, a->second.took_ns) < std::tie(b->second.bytes, b->second.took_ns);
+    });
+    small_[kind].kind = static_cast<LedgerKind>(kind);
+    for (auto one = all.begin(); one != middle; ++one) {
+      AddTo(small_[kind], (*one)->second);
+      entries_.erase(entries_.find((*one)->first));
+    }
   }
   ForgetLabels();
 }
 
 /// Those that no entry and no live memory has.
 void Ledger::Book::ForgetLabels() {
-  std::set<std::size_t> used;
+  std::unordered_set<const std::string*> used;
   for (const auto& [key, entry] : entries_) used.insert(key.label);
   for (const auto& [memory, known] : memories_) used.insert(known.label);
-  std::erase_if(labels_, [&](const auto& label) { return !used.contains(label.second); });
+  std::erase_if(labels_, [&](const std::string& label) { return !used.contains(&label); });
+  most_labels_ = std::max(kMost, 2 * labels_.size());
 }
 
-std::size_t Ledger::Book::NumberOf(const std::string& label) {
-  const auto [found, fresh] = labels_.try_emplace(label, labels_given_);
-  if (fresh) ++labels_given_;
-  return found->second;
+/// Until it is forgotten, it stays where it is.
+const std::string* Ledger::Book::LabelOf(const std::string& text) {
+  if (labels_.size() >= most_labels_) ForgetLabels();
+  return &*labels_.insert(text).first;
 }
 
 /// One line of source can have several addresses, in several sources.

@@ -30,9 +30,9 @@ struct LedgerEntry {
   std::uint64_t count = 0;       ///< how often
   std::uint64_t bytes = 0;       ///< of all together
   /// Of the copies, those that read-only access would have saved: the copy's space had the bytes when
-  /// `written` asked for them mutable elsewhere, and gets back what it had. Of devices that asked, the copies
-  /// for an access of the host are looked at. A line that asked for them mutable while they were in place is
-  /// not told, and must ask for less, too. Counted by Ledger::Detail::kVerify.
+  /// `written` asked for them mutable elsewhere, and gets back what it had. Where a device asked for them,
+  /// only copies to the host, for an access there, are counted. A line that asked for them mutable while they
+  /// were in place is not told, and must ask for less, too. Counted by Ledger::Detail::kVerify.
   std::uint64_t unwritten = 0;
   /// Of the copies, those that undid the one before: the same bytes went back, and the line that had written
   /// them then asks for them now.
@@ -49,8 +49,8 @@ struct LedgerEntry {
 
 /// While it lives, it counts what moves, and for whom. A record takes about 100 ns on an idle Zen 5, and more
 /// where the clock and locks take longer. It has a note of each live memory, and at most 4096
-/// entries; where there would be more, the half with the least bytes becomes one for each kind, without label
-/// and sites. Any thread may call.
+/// entries; where there would be more, half of each kind, those with the least bytes, become one without
+/// label and sites, and `unread` is counted no further. Any thread may call.
 class Ledger {
  public:
   /// What it looks at.

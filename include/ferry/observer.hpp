@@ -51,7 +51,7 @@ struct AccessRecord {
   std::int64_t zeroing_ns;     ///< what that took, or took to queue, on this thread, in nanoseconds
   Head after;                  ///< of the bytes of the access
   std::optional<Write>
-      written;             ///< what took the bytes, or most of them, from where they are wanted, if seen
+      written;             ///< what took the bytes from where they are wanted, if seen: the largest piece
   std::int64_t waited_ns;  ///< by the host, for bytes and for who used them, in nanoseconds
   /// Of an access by the host, what it gets. Of one by a device that reads and writes, the bytes as the host
   /// had them before, if it had all of them, nothing was on its way there, and the device has others. Both
@@ -71,7 +71,7 @@ struct CopyRecord {
   bool pageable;       ///< the host's bytes are the caller's, and may be neither pinned nor fast to copy
   const void* source;  ///< the first byte, where the bytes are the host's; else null
   Site site;           ///< of the access that needs it
-  std::optional<Write> written;  ///< what made it necessary, if it was seen: of most of the bytes
+  std::optional<Write> written;  ///< what made it necessary, if it was seen: the write of the largest piece
   std::int64_t took_ns;  ///< once it is queued: the call that queued it, on this thread, in nanoseconds
 };
 
@@ -95,7 +95,7 @@ struct WaitRecord {
 };
 
 /// The host waited for a device because the program said so, by Stream::Synchronize, Event::HostWait, Elapsed
-/// or Overlap::End. Calls of a Device are not told.
+/// or Overlap::End. Calls of a Device are not told, nor are waits that throw.
 struct SyncRecord {
   const Device* device;    ///< whose work it waited for
   const Stream* on;        ///< the stream; null for events

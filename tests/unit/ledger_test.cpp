@@ -146,11 +146,14 @@ TEST_CASE("A ledger's memory is bounded: what has the least bytes is summed by k
     SyncedMemory memory(bytes, *f.device, label);
     memory.overwrite_cpu_data(), memory.gpu_data();
   };
+  SyncedMemory alive(4, *f.device, "alive");
+  alive.overwrite_gpu_data();
   move(4000, "large and early");
   for (std::uint64_t i = 2; i < memories; ++i) move(4, std::to_string(i));
   move(4000, "large and late");
+  alive.cpu_data();
   const auto entries = ledger.Entries();
-  for (const char* const label : {"large and early", "large and late"})
+  for (const char* const label : {"large and early", "large and late", "alive"})
     CHECK(std::count_if(entries.begin(), entries.end(), [&](const LedgerEntry& entry) {
             return entry.label == label && entry.kind == LedgerKind::kCopy && entry.asked;
           }) == 1);
@@ -160,7 +163,7 @@ TEST_CASE("A ledger's memory is bounded: what has the least bytes is summed by k
   std::uint64_t allocations = 0;
   for (const LedgerEntry& entry : entries)
     allocations += entry.kind == LedgerKind::kAllocation ? entry.count : 0;
-  CHECK(allocations == 2 * memories);
+  CHECK(allocations == 2 * memories + 2);
 }
 
 TEST_CASE("Nor does a ledger keep the labels of what is beyond its bound") {
@@ -175,6 +178,12 @@ TEST_CASE("Nor does a ledger keep the labels of what is beyond its bound") {
   };
   const std::size_t full = name(0, 5000), later = name(5000, 25'000);
   CHECK(later < full + 10'000'000);  // the labels have twice that
+  const Stream main = Stream::Main(*f.device);
+  void* const given = f.device->Allocate(MemoryKind::kDevice, 4, main.handle());
+  for (int i = 0; i < 20'000; ++i)  // which makes no entry
+    SyncedMemory(4, *f.device, std::to_string(i) + std::string(1000, '-')).set_gpu_data(given, main);
+  CHECK(mallinfo2().uordblks < later + 10'000'000);
+  f.device->Deallocate(MemoryKind::kDevice, given, 4, main.handle());
 }
 
 TEST_CASE("A row of a table is one line, whatever is in a label") {

@@ -154,6 +154,20 @@ TEST_CASE("What became zeros since a device asked is not what it asked for") {
         }) == 0);
 }
 
+TEST_CASE("Who wrote on one device is not blamed for a copy to another that is on its way by the host") {
+  sim::Reset({.order = sim::Order::kLate, .devices = 2, .peers = false});
+  const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+  const Stream one = Stream::Main(*first), two = Stream::Main(*second);
+  SyncedMemory x(64, *first, "x");
+  std::memset(x.overwrite_cpu_data(), 0, 64);
+  x.gpu_data(one), x.gpu_data(two), x.cpu_data();
+  const Ledger ledger(Ledger::Detail::kVerify);
+  first->Fill(x.mutable_gpu_data(one), std::byte{7}, 64, one.handle());
+  x.gpu_data(two);
+  CHECK(Total(ledger, &LedgerEntry::unwritten) == 0);
+  CHECK(*static_cast<const char*>(x.cpu_data()) == 7);
+}
+
 TEST_CASE("A unified device's bytes are the host's, which are not compared with themselves") {
   sim::Reset({.unified = true});
   const auto device = MakeDevice("sim:0");

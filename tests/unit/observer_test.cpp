@@ -126,8 +126,7 @@ TEST_CASE("Of several writes, the one of the most bytes is the one that they are
   const Watch watch(f.notes);
   const auto write = [&](ByteRange range) { memory.overwrite_cpu_data(range); };
   write({0, 64});
-  const auto most = [&] { memory.overwrite_cpu_data({64, 4000}); };
-  most();
+  for (std::size_t row = 0; row < 80; ++row) memory.overwrite_cpu_data({64 + 50 * row, 50});
   write({4064, 32});
   memory.gpu_data();
   REQUIRE(f.notes->copies.size() == 1);

@@ -72,7 +72,8 @@ TEST_CASE("of the memories of unified devices the first is said not to be guarde
   });
   CHECK(ended.signal == 0);
   CHECK(std::count(ended.errors.begin(), ended.errors.end(), '\n') == 1);
-  CHECK(ended.errors.find("the 8192 bytes of a memory are not guarded") != std::string::npos);
+  CHECK(ended.errors.find("the 8192 bytes of a memory are not guarded: its device uses the host's memory") !=
+        std::string::npos);
 }
 
 TEST_CASE("more blocks than the system has mappings for are not all guarded, which is said, and all work") {
@@ -86,7 +87,8 @@ TEST_CASE("more blocks than the system has mappings for are not all guarded, whi
   });
   CHECK(ended.signal == 0);
   CHECK(std::count(ended.errors.begin(), ended.errors.end(), '\n') == 1);
-  CHECK(ended.errors.find("8 bytes of a memory are not guarded") != std::string::npos);
+  CHECK(ended.errors.find("the 8 bytes of a memory are not guarded: there are 8192 guarded memories") !=
+        std::string::npos);
 }
 
 #ifdef __x86_64__
