@@ -154,14 +154,28 @@ TEST_CASE("What became zeros since a device asked is not what it asked for") {
         }) == 0);
 }
 
+TEST_CASE("Nor are zeros that came to a part of it since") {
+  LedgerFixture f;
+  SyncedMemory x(64, *f.device, "x");
+  const SyncedMemory zeros(64, *f.device);
+  std::memset(x.overwrite_cpu_data(), 0, 64);
+  x.gpu_data();
+  const Ledger ledger(Ledger::Detail::kVerify);
+  x.mutable_gpu_data();
+  x.Assign({0, 8}, zeros, 0);
+  x.gpu_data();
+  x.cpu_data();
+  CHECK(Total(ledger, &LedgerEntry::unwritten) == 0);
+}
+
 TEST_CASE("Who wrote on one device is not blamed for a copy to another that is on its way by the host") {
   sim::Reset({.order = sim::Order::kLate, .devices = 2, .peers = false});
   const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
   const Stream one = Stream::Main(*first), two = Stream::Main(*second);
+  const Ledger ledger(Ledger::Detail::kVerify);
   SyncedMemory x(64, *first, "x");
   std::memset(x.overwrite_cpu_data(), 0, 64);
   x.gpu_data(one), x.gpu_data(two), x.cpu_data();
-  const Ledger ledger(Ledger::Detail::kVerify);
   first->Fill(x.mutable_gpu_data(one), std::byte{7}, 64, one.handle());
   x.gpu_data(two);
   CHECK(Total(ledger, &LedgerEntry::unwritten) == 0);

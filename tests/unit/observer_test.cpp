@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What observers are told of memories.
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -14,8 +13,6 @@
 
 namespace ferry::testing {
 namespace {
-
-using Catch::Matchers::ContainsSubstring;
 
 bool IsHere(const Site& site, int line) {
   return std::string(site.file()) == __FILE__ && site.line() == line;

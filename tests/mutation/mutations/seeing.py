@@ -173,7 +173,6 @@ MUTATIONS = [
      "what is still on its way to the host counts as there"),
     (RECORDS, "? host.Reach(arrival.bytes) : nullptr", "? host.At(arrival.bytes) : nullptr", "a guarded memory's bytes are read out of reach"),
     (LEDGER, "lent && Same(lent->range, range) && written", "lent && written", "a part that was copied stands for all"),
-    (LEDGER, "written->access == Access::kReadWrite &&\n                     detail::Same(lent->by, written->site)", "true", "who wrote in place is blamed for who asked"),
     (LEDGER, "if (written.lent && !detail::Same(written.lent->by, call.site)) written.lent.reset();", "", "what is undone in place was never done"),
     (OBSERVERS, "if (calls.depth == 0) TellAll", "TellAll", "an observer that waits is told for ever"),
     (RECORDS, "if (arrival.prefetch || arrival.empty) return;", "if (arrival.prefetch) return;", "who reads no byte has read"),
