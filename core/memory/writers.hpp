@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/memory/runs.hpp"
+#include "core/memory/same.hpp"
 #include "ferry/observer.hpp"
 
 namespace ferry::detail {
@@ -37,7 +38,7 @@ class Writers {
     writes_.Isolate(bytes);
     writes_.Each(bytes, [&](Bytes, std::optional<Write>& of) { return of = write, true; });
     writes_.Unite(bytes);
-    writes_.Join(bytes, [](const auto& left, const auto& right) { return AreSame(left, right); });
+    writes_.Join(bytes, [](const auto& left, const auto& right) { return Same(left, right); });
   } catch (const std::bad_alloc&) {
     writes_.Reset();
   }
@@ -54,11 +55,6 @@ class Writers {
   }
 
  private:
-  static bool AreSame(const std::optional<Write>& left, const std::optional<Write>& right) noexcept {
-    if (!left || !right) return left.has_value() == right.has_value();
-    return left->access == right->access && left->site.line() == right->site.line() &&
-           left->site.file() == right->site.file();
-  }
   RangeMap<std::optional<Write>> writes_;
 };
 

@@ -95,10 +95,7 @@ void Ledger::Book::On(const CopyRecord& copy) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*copy.memory);
   const Key key = KeyOf(copy, memory.label);
-  LedgerEntry& entry = EntryOf(key);
-  ++entry.count;
-  entry.bytes += copy.range.bytes;
-  entry.took_ns += copy.took_ns;
+  LedgerEntry& entry = Count(key, copy.range.bytes, copy.took_ns);
   const bool in_vain = detail_ == Detail::kVerify && InVain(copy, memory);
   const bool returns = Returns(copy, memory.trip);
   if (in_vain)
@@ -158,15 +155,13 @@ void Ledger::Book::On(const AccessRecord& access) {
   }
   if (detail_ == Detail::kVerify) Verify(access, memory);
   if (access.zeroed == 0) return;
-  LedgerEntry& entry = EntryOf({.kind = LedgerKind::kFill,
-                                .label = memory.label,
-                                .to = spaces_.NumberOf(access.on != nullptr ? &access.on->device() : nullptr),
-                                .asked = access.site,
-                                .access = access.access,
-                                .purpose = access.purpose});
-  ++entry.count;
-  entry.bytes += access.zeroed;
-  entry.took_ns += access.zeroing_ns;
+  Count({.kind = LedgerKind::kFill,
+         .label = memory.label,
+         .to = spaces_.NumberOf(access.on != nullptr ? &access.on->device() : nullptr),
+         .asked = access.site,
+         .access = access.access,
+         .purpose = access.purpose},
+        access.zeroed, access.zeroing_ns);
 }
 
 /// Of bytes that are in place, no access is told.
@@ -182,48 +177,39 @@ void Ledger::Book::On(const CallRecord& call) {
     if (call.on != nullptr) written.written = {call.site, now};
     if (!copies) continue;
     const std::size_t space = spaces_.NumberOf(call.on != nullptr ? &call.on->device() : nullptr);
-    LedgerEntry& entry = EntryOf({.kind = LedgerKind::kCopy,
-                                  .label = written.label,
-                                  .from = space,
-                                  .to = space,
-                                  .asked = call.site,
-                                  .access = access});
-    ++entry.count;
-    entry.bytes += range.bytes;
-    entry.took_ns += call.took_ns;
+    Count({.kind = LedgerKind::kCopy,
+           .label = written.label,
+           .from = space,
+           .to = space,
+           .asked = call.site,
+           .access = access},
+          range.bytes, call.took_ns);
   }
   if (call.waits)
-    CountWait({.kind = LedgerKind::kWait,
-               .label = call.operands.empty() ? LabelOf({}) : MemoryOf(*call.operands[0].memory).label,
-               .asked = call.site},
-              call.took_ns);
+    Count({.kind = LedgerKind::kWait,
+           .label = call.operands.empty() ? LabelOf({}) : MemoryOf(*call.operands[0].memory).label,
+           .asked = call.site},
+          0, call.took_ns);
 }
 
 void Ledger::Book::On(const SyncRecord& sync) {
   const std::lock_guard lock(mutex_);
-  CountWait({.kind = LedgerKind::kWait,
-             .label = LabelOf({}),
-             .to = spaces_.NumberOf(sync.device),
-             .asked = sync.site},
-            sync.waited_ns);
-}
-
-LedgerEntry& Ledger::Book::CountWait(const Key& key, std::int64_t waited_ns) {
-  LedgerEntry& entry = EntryOf(key);
-  ++entry.count;
-  entry.took_ns += waited_ns;
-  return entry;
+  Count({.kind = LedgerKind::kWait,
+         .label = LabelOf({}),
+         .to = spaces_.NumberOf(sync.device),
+         .asked = sync.site},
+        0, sync.waited_ns);
 }
 
 void Ledger::Book::On(const WaitRecord& wait) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*wait.memory);
-  LedgerEntry& entry = CountWait({.kind = LedgerKind::kWait,
-                                  .label = memory.label,
-                                  .written = wait.written,
-                                  .asked = wait.site,
-                                  .access = wait.access},
-                                 wait.waited_ns);
+  LedgerEntry& entry = Count({.kind = LedgerKind::kWait,
+                              .label = memory.label,
+                              .written = wait.written,
+                              .asked = wait.site,
+                              .access = wait.access},
+                             0, wait.waited_ns);
   const auto fetched = std::exchange(memory.fetched, std::nullopt);
   const bool copies = wait.side == Side::kCpu && fetched && detail::Same(fetched->site, wait.site) &&
                       detail::Within(fetched->range, wait.range);
@@ -238,7 +224,7 @@ void Ledger::Book::On(const LifeRecord& life) {
   if (life.what == LifeRecord::What::kMemory) {
     if (life.begins) return;
     if (life.took_ns != 0)
-      CountWait({.kind = LedgerKind::kWait, .label = MemoryOf(*life.memory).label}, life.took_ns);
+      Count({.kind = LedgerKind::kWait, .label = MemoryOf(*life.memory).label}, 0, life.took_ns);
     memories_.erase(life.memory);
     return;
   }
@@ -248,13 +234,11 @@ void Ledger::Book::On(const LifeRecord& life) {
     if (memory.lent) memory.lent->holders.Remove(life.device);
   }
   if (!life.begins && !life.evicted) return;
-  LedgerEntry& entry = EntryOf({.kind = life.begins ? LedgerKind::kAllocation : LedgerKind::kEviction,
-                                .label = MemoryOf(*life.memory).label,
-                                .to = spaces_.NumberOf(life.device),
-                                .asked = life.site});
-  ++entry.count;
-  entry.bytes += life.bytes;
-  entry.took_ns += life.took_ns;
+  Count({.kind = life.begins ? LedgerKind::kAllocation : LedgerKind::kEviction,
+         .label = MemoryOf(*life.memory).label,
+         .to = spaces_.NumberOf(life.device),
+         .asked = life.site},
+        life.bytes, life.took_ns);
 }
 
 Ledger::Ledger(Detail detail) : book_(std::make_shared<Book>(detail)), watch_(book_, Told::kOnceDone) {}

@@ -107,7 +107,8 @@ class Ledger::Book : public Observer {
   static void AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept;
   void SumSmallest();
   void ForgetLabels();
-  LedgerEntry& CountWait(const Key& key, std::int64_t waited_ns);
+  /// One more.
+  LedgerEntry& Count(const Key& key, std::uint64_t bytes, std::int64_t took_ns);
   Memory& MemoryOf(const SyncedMemory& memory);
   const std::string* LabelOf(const std::string& text);
 

@@ -20,10 +20,6 @@ bool Same(const std::optional<Site>& a, const std::optional<Site>& b) noexcept {
   if (!a || !b) return a.has_value() == b.has_value();
   return detail::Same(*a, *b);
 }
-bool Same(const std::optional<Write>& a, const std::optional<Write>& b) noexcept {
-  if (!a || !b) return a.has_value() == b.has_value();
-  return a->access == b->access && detail::Same(a->site, b->site);
-}
 void Mix(std::size_t& hash, std::size_t with) noexcept { hash = (hash ^ with) * 0x9e3779b97f4a7c15; }
 void Mix(std::size_t& hash, const Site& site) noexcept {
   Mix(hash, reinterpret_cast<std::uintptr_t>(site.file()) + static_cast<std::size_t>(site.line()));
@@ -34,7 +30,7 @@ void Mix(std::size_t& hash, const Site& site) noexcept {
 bool Ledger::Book::Key::operator==(const Key& other) const noexcept {
   return kind == other.kind && access == other.access && purpose == other.purpose &&
          pageable == other.pageable && from == other.from && to == other.to && label == other.label &&
-         Same(written, other.written) && Same(asked, other.asked);
+         detail::Same(written, other.written) && Same(asked, other.asked);
 }
 
 std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
@@ -60,6 +56,14 @@ LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
                     .purpose = key.purpose,
                     .pageable = key.pageable};
   return entries_.emplace(key, std::move(entry)).first->second;
+}
+
+LedgerEntry& Ledger::Book::Count(const Key& key, std::uint64_t bytes, std::int64_t took_ns) {
+  LedgerEntry& entry = EntryOf(key);
+  ++entry.count;
+  entry.bytes += bytes;
+  entry.took_ns += took_ns;
+  return entry;
 }
 
 LedgerEntry* Ledger::Book::Find(const Key& key) {

@@ -63,8 +63,6 @@ std::string NameOfSpace(const Device* device) { return device == nullptr ? "the 
 
 std::string NameOf(const Site& site) { return Name(site); }
 
-bool Same(const Site& a, const Site& b) noexcept { return a.line() == b.line() && a.file() == b.file(); }
-
 std::string NameOf(const SyncedMemory& memory) {
   if (memory.label().empty()) return "a memory without a label";
   std::string quoted;

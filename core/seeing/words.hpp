@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/memory/same.hpp"
 #include "ferry/device.hpp"
 #include "ferry/observer.hpp"
 
@@ -15,8 +16,6 @@ namespace ferry::detail {
 std::string NameOfSpace(const Device* device);
 /// `Step (step.cpp:34)`: the function, and the file without its folders.
 std::string NameOf(const Site& site);
-/// Whether the two are one line of one source.
-bool Same(const Site& a, const Site& b) noexcept;
 /// `"weight7"`, or `a memory without a label`. One line, with JSON's escapes.
 std::string NameOf(const SyncedMemory& memory);
 /// "1.2 MB": three digits, of powers of 1000.

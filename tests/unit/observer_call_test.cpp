@@ -85,17 +85,19 @@ TEST_CASE("A call is told with its operands, its stream and its site, though all
   CHECK(f.notes->calls.size() == 2);
 }
 
+/// A call that throws after it has taken its operands.
+void FailAt(const Place& place, Array<float>& x) {
+  const detail::Request request = ReadWrite(x).request();
+  std::array<void*, 1> ptrs{};
+  const detail::KernelCall call(place, {&request, 1}, ptrs);
+  throw std::runtime_error("the work");
+}
+
 TEST_CASE("A call that throws after it has taken its operands is told as a failure") {
   CallFixture f;
   Array<float> x(16, *f.device);
   const Watch watch(f.notes);
-  const auto fails = [&] {
-    const detail::Request request = ReadWrite(x).request();
-    std::array<void*, 1> ptrs{};
-    const detail::KernelCall call(f.gpu, {&request, 1}, ptrs);
-    throw std::runtime_error("the launch");
-  };
-  CHECK_THROWS_AS(fails(), std::runtime_error);
+  CHECK_THROWS_AS(FailAt(f.gpu, x), std::runtime_error);
   CHECK(f.notes->order == "start failure ");
 }
 
@@ -251,13 +253,7 @@ TEST_CASE("Who is told of things once they are done is not told of a call that f
   Array<float> x(16, *f.device);
   Set(f.cpu, 1.0F, x);
   const Watch watch(once, Told::kOnceDone);
-  const auto fails = [&] {
-    const detail::Request request = ReadWrite(x).request();
-    std::array<void*, 1> ptrs{};
-    const detail::KernelCall call(f.cpu, {&request, 1}, ptrs);
-    throw std::runtime_error("the work");
-  };
-  CHECK_THROWS_AS(fails(), std::runtime_error);
+  CHECK_THROWS_AS(FailAt(f.cpu, x), std::runtime_error);
   CHECK(once->order.empty());
 }
 
