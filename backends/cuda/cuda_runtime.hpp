@@ -50,7 +50,6 @@ struct CudaRuntime {
   }
   using CaptureMode = cudaStreamCaptureMode;
   static constexpr CaptureMode kCaptureRelaxed = cudaStreamCaptureModeRelaxed;
-  static constexpr bool kHostWaitsEndCaptures = false;
   static Error ThreadExchangeStreamCaptureMode(CaptureMode* mode) noexcept {
     return cudaThreadExchangeStreamCaptureMode(mode);
   }

@@ -42,12 +42,13 @@ bool StreamWorks(StreamHandle stream) noexcept;
 
 /// Runs `work`, which calls a library that may fail without a word. Throws DeviceError for what is the
 /// calling thread's last error afterwards, and for a std::runtime_error that the library threw; `call` says
-/// what was done. Other exceptions pass. An older last error is forgotten.
+/// what was done. Other exceptions pass. An older last error is forgotten. Captures of the program's are
+/// left alone.
 void CallLibrary(const char* call, const std::function<void()>& work);
 
-/// Runs `work`, in which a library makes or destroys what it keeps: calls that it takes leave captures of the
-/// program's alone, and contexts that it pushes on the calling thread are popped. Kokkos leaves one there for
-/// each instance.
+/// Runs `work`, in which a library may make or destroy what it keeps: calls that it takes leave captures of
+/// the program's alone, and contexts that it pushes on the calling thread are popped. Kokkos leaves one there
+/// for each instance.
 void Upkeep(const std::function<void()>& work);
 
 /// The version of the runtime that this build is for, 1000 * major + 10 * minor.

@@ -82,6 +82,7 @@ struct CurrentDeviceBy {
     } inside;
     if (depth == 1) (void)Runtime::GetLastError();  // deeper, it may be what the work around this one left
     try {
+      const RelaxedCapture<Runtime> relaxed;  // a library allocates and waits when it likes
       work();
     } catch (const std::runtime_error& error) {
       if (typeid(error) != typeid(std::runtime_error)) throw;  // the caller's own, or one of Ferry's

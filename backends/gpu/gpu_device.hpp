@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,9 +25,7 @@ template <GpuRuntime Runtime>
 class GpuDevice : public Device {
  public:
   /// Makes no context: that is left to the first use.
-  explicit GpuDevice(int index) : properties_(Describe<Runtime>(index)), peers_(properties_) {
-    if (properties_.memory_pools) Check("KeepFreedMemory", Runtime::KeepFreedMemory(index));
-  }
+  explicit GpuDevice(int index) : properties_(Describe<Runtime>(index)), peers_(properties_) {}
 
   /// By contract nothing is queued any more but what uses memory that was given back.
   ~GpuDevice() override {
@@ -50,11 +49,13 @@ class GpuDevice : public Device {
     const Current current(*this);
     void* ptr = nullptr;
     if (kind == MemoryKind::kDevice) RequireNotCapturing("MallocAsync", on);
+    const RelaxedCapture<Runtime> relaxed;
     if (kind == MemoryKind::kDevice && properties_.memory_pools) {
+      if (!keeps_freed_memory_)  // threads may do it at once
+        Check("MemPoolSetAttribute", Runtime::KeepFreedMemory(properties_.index)), keeps_freed_memory_ = true;
       CheckAllocation("MallocAsync", Runtime::MallocAsync(&ptr, bytes, Native(on)), &ptr, bytes);
       return ptr;
     }
-    const RelaxedCapture<Runtime> relaxed;
     switch (kind) {
       case MemoryKind::kDevice:
         CheckAllocation("Malloc", Runtime::Malloc(&ptr, bytes), &ptr, bytes);
@@ -85,8 +86,10 @@ class GpuDevice : public Device {
       if (CanQueue(current, on)) ContinueKept(on);
   }
   void Trim() override {
+    if (!properties_.memory_pools) return;
     const Current current(*this);
-    if (properties_.memory_pools) Check("MemPoolTrim", Runtime::GiveUpFreedMemory(properties_.index));
+    const RelaxedCapture<Runtime> relaxed;
+    Check("MemPoolTrimTo", Runtime::GiveUpFreedMemory(properties_.index));
   }
 
   void Copy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) override {
@@ -184,6 +187,7 @@ class GpuDevice : public Device {
   /// The GPU is another one from now on, and what was kept went with the old one. Throws DeviceError.
   void Renew() {
     properties_ = Describe<Runtime>(properties_.index);
+    keeps_freed_memory_ = false;
     peers_.CloseAll(properties_);
     for (const KeptBlocks::Block& block : kept_.TakeAll())
       for (const EventHandle point : block.points) static_cast<void>(queues_.Release(point));
@@ -304,6 +308,7 @@ class GpuDevice : public Device {
   }
 
   DeviceProperties properties_;
+  std::atomic<bool> keeps_freed_memory_{false};
   Queues<Runtime> queues_;
   KeptBlocks kept_;
   OpenPeers<Runtime> peers_;

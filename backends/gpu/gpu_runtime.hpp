@@ -37,8 +37,6 @@ namespace ferry::gpu {
 ///                  Copies that read it without fail. Called where that one has memory_pools.
 ///   ThreadExchangeStreamCaptureMode  exchanges what the calling thread may do while a stream is under
 ///                  capture; kCaptureRelaxed lets it do all that cannot harm the capture.
-///   kHostWaitsEndCaptures  says whether EventSynchronize is among the calls that may end a capture on
-///                  another stream.
 ///   kNotCapturing  is the capture status of a stream whose work runs.
 ///   kStreamCaptureImplicit  is the answer of StreamIsCapturing for a main stream that would have to wait for
 ///                  a stream under capture.
@@ -59,7 +57,6 @@ concept GpuRuntime = requires(
                        { R::kDeviceToHost } -> std::convertible_to<typename R::Direction>;
                        { R::kDeviceToDevice } -> std::convertible_to<typename R::Direction>;
                        { R::kCaptureRelaxed } -> std::convertible_to<typename R::CaptureMode>;
-                       { R::kHostWaitsEndCaptures } -> std::convertible_to<bool>;
                        { R::kNotCapturing } -> std::convertible_to<typename R::CaptureStatus>;
 
                        { R::GetErrorName(error) } -> std::convertible_to<const char*>;

@@ -48,7 +48,9 @@ class LibraryHandle {
   template <class Function, class... Arguments>
   Status Ask(Function function, Arguments... arguments) {
     const std::lock_guard lock(mutex_);
-    return function(handle_, arguments...);
+    Status status{};
+    Upkeep([&] { status = function(handle_, arguments...); });
+    return status;
   }
 
   /// Throws DeviceError unless the call succeeded.

@@ -124,7 +124,6 @@ class Queues {
   }
   /// The host waits.
   static Error Await(EventHandle event) noexcept {
-    if constexpr (!Runtime::kHostWaitsEndCaptures) return Runtime::EventSynchronize(Native(event));
     const RelaxedCapture<Runtime> relaxed;
     return Runtime::EventSynchronize(Native(event));
   }

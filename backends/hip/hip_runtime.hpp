@@ -46,7 +46,6 @@ struct HipRuntime {
   }
   using CaptureMode = hipStreamCaptureMode;
   static constexpr CaptureMode kCaptureRelaxed = hipStreamCaptureModeRelaxed;
-  static constexpr bool kHostWaitsEndCaptures = true;
   static Error ThreadExchangeStreamCaptureMode(CaptureMode* mode) noexcept {
     return hipThreadExchangeStreamCaptureMode(mode);
   }

@@ -80,8 +80,7 @@ SimRuntime::Error SimRuntime::EventSynchronize(Event event) {
     if (!point) return kInvalidHandle;
     if (machine().options.events_need_stream && point->position.queue->destroyed)
       return machine().Misuse(call, "an event of a stream that was destroyed", kInvalidHandle);
-    if (machine().options.waits_end_captures)
-      if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
+    if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
     ++machine().report.host_waits;
     machine().WaitFor(*point, lock);
     machine().Release();

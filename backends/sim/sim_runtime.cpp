@@ -97,6 +97,7 @@ SimRuntime::Error SimRuntime::MallocAsync(void** ptr, std::size_t bytes, Stream 
     if (!machine().options.memory_pools) return machine().Misuse(call, "no memory pools", kNotSupported);
     const auto queue = machine().Ready(call, Number(on), CurrentDevice());
     if (queue == nullptr) return kInvalidHandle;
+    if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
     Block* block = nullptr;
     const Error error = Allocate(call, ptr, MemoryKind::kDevice, bytes, lock, block);
     if (error == kOutOfMemory && machine().options.null_when_full) return *ptr = nullptr, kSuccess;
@@ -117,8 +118,14 @@ SimRuntime::Error SimRuntime::MallocManaged(void** ptr, std::size_t bytes) {
     return AllocateNow(call, ptr, MemoryKind::kManaged, bytes, lock);
   });
 }
-SimRuntime::Error SimRuntime::KeepFreedMemory(int) { return kSuccess; }
-SimRuntime::Error SimRuntime::GiveUpFreedMemory(int) { return kSuccess; }
+SimRuntime::Error SimRuntime::KeepFreedMemory(int) {
+  return Enter("MemPoolSetAttribute", Faults::kQuery,
+               [&](const Call& call, Lock&) { return machine().EndUnsafeCaptures(call); });
+}
+SimRuntime::Error SimRuntime::GiveUpFreedMemory(int) {
+  return Enter("MemPoolTrimTo", Faults::kQuery,
+               [&](const Call& call, Lock&) { return machine().EndUnsafeCaptures(call); });
+}
 SimRuntime::Error SimRuntime::OpenPool(int index, int reader) {
   return Enter("MemPoolSetAccess", Faults::kEither, [&](const Call& call, Lock&) {
     if (!machine().options.memory_pools) return machine().Misuse(call, "no memory pools", kNotSupported);
@@ -147,6 +154,7 @@ SimRuntime::Error SimRuntime::FreeAsync(void* ptr, Stream on) {
     if (!machine().options.memory_pools) return machine().Misuse(call, "no memory pools", kNotSupported);
     const auto queue = machine().Ready(call, Number(on), CurrentDevice());
     if (queue == nullptr) return kInvalidHandle;
+    if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
     Block* block = nullptr;
     if (const Error error = machine().LocateToFree(call, ptr, {MemoryKind::kDevice}, block)) return error;
     machine().Push(queue, {OpKind::kFree, call, [call, block] { machine().Retire(call, *block); }});
@@ -182,8 +190,7 @@ SimRuntime::Error SimRuntime::StreamSynchronize(Stream stream) {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock& lock) {
     const auto queue = machine().Ready(call, Number(stream), CurrentDevice());
     if (queue == nullptr) return kInvalidHandle;
-    if (machine().options.waits_end_captures)
-      if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
+    if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
     ++machine().report.host_waits;
     machine().WaitFor(Point(queue), lock);
     machine().Release();

@@ -28,7 +28,6 @@ struct SimRuntime {
   };
   enum Direction { kHostToDevice, kDeviceToHost, kDeviceToDevice };
   enum CaptureStatus { kNotCapturing, kCapturing };
-  static constexpr bool kHostWaitsEndCaptures = true;
   enum CaptureMode { kCaptureGlobal, kCaptureThreadLocal, kCaptureRelaxed };
   using Stream = struct StreamNumber*;  ///< a number, never dereferenced; the same one may come again
   using Event = struct EventNumber*;    ///< the same

@@ -23,7 +23,8 @@ namespace ferry::sim {
 inline constexpr std::string_view kCalls[] = {
     "GetDevice", "SetDevice", "DeviceSynchronize", "ContextIsActive", "Describe",
     "Malloc", "MallocAsync", "MallocHost", "MallocManaged", "Free", "FreeAsync", "FreeHost",
-    "MemcpyAsync", "MemsetAsync", "Launch", "MemPoolSetAccess", "DeviceEnablePeerAccess", "PointerGetAttributes",
+    "MemcpyAsync", "MemsetAsync", "Launch", "MemPoolSetAttribute", "MemPoolTrimTo", "MemPoolSetAccess",
+    "DeviceEnablePeerAccess", "PointerGetAttributes",
     "StreamCreate", "CreateBlockingStream", "StreamDestroy", "StreamQuery", "StreamSynchronize",
     "StreamWaitEvent", "StreamIsCapturing", "ThreadExchangeStreamCaptureMode", "BeginCapture", "EndCapture",
     "EventCreate", "EventCreateMeasuring", "EventDestroy", "EventRecord", "EventSynchronize", "EventQuery",
@@ -75,8 +76,6 @@ struct Options {
   bool refuses_as_invalid = false;
   /// The host waits for an event by way of its stream, which must not be destroyed.
   bool events_need_stream = false;
-  /// The host's waits for events and streams are among the calls that end captures, see BeginCapture.
-  bool waits_end_captures = false;
   /// Blocks begin at multiples of 256 bytes, as vendors promise. Else a block ends right before a page that
   /// nobody can touch, and begins at a multiple of the largest power of two up to 256 that divides its size;
   /// without page_protection, all begin at multiples of 256.
@@ -91,8 +90,9 @@ struct Options {
   // Faults. An allocation fails as out of memory.
   long fail_at = 0;  ///< the n-th call that counts fails, counted from 1; 0: none
   /// Which calls count: those of one name, of kCalls; "allocation": those that allocate; "any": all; and if
-  /// empty all except those that give back (Free*, *Destroy) or ask (GetDevice, SetDevice, Describe,
-  /// StreamIsCapturing, EventQuery, PointerGetAttributes), launches, captures and DeviceEnablePeerAccess.
+  /// empty all except those that give back (Free*, *Destroy) or ask (GetDevice, SetDevice, ContextIsActive,
+  /// Describe, StreamIsCapturing, EventQuery, PointerGetAttributes), launches, captures, MemPoolSetAttribute,
+  /// MemPoolTrimTo and DeviceEnablePeerAccess.
   std::string fail_call = {};
   bool fail_late = false;     ///< the failing call, or launch, has done its work, as when a vendor reports an
                               ///< older error; not of calls that make something: nobody could give that back
@@ -148,7 +148,8 @@ void Drain();
 /// What has happened since Reset. Runs nothing.
 Report Inspect();
 
-/// Whose unsafe calls (allocations, frees and questions about streams) end a capture.
+/// Whose unsafe calls end a capture: allocations, frees, changes of a memory pool, the host's waits, and
+/// questions whether a stream or an event is done. So it was seen with CUDA 13.0 on an H200.
 enum class CaptureMode : std::uint8_t {
   kGlobal,       ///< any thread's
   kThreadLocal,  ///< the capturing thread's

@@ -23,7 +23,8 @@ int Contexts() {
 CUresult Push(std::uintptr_t context) { return cuCtxPushCurrent(reinterpret_cast<CUcontext>(context)); }
 
 TEST_CASE("Contexts that a library pushes and leaves are popped, and none besides") {
-  REQUIRE(Contexts() == 0);
+  const int at_first = Contexts();  // which may skip, as an assertion may not
+  REQUIRE(at_first == 0);
   CHECK(Push(1) == CUDA_SUCCESS);
   Upkeep([] {
     CHECK(Push(2) == CUDA_SUCCESS);

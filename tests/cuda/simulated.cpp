@@ -51,8 +51,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   Expect(attribute == cudaMemPoolAttrReleaseThreshold, __func__);
-  std::memcpy(&reinterpret_cast<Pool*>(pool)->threshold, value, sizeof(Pool::threshold));
-  return cudaSuccess;
+  auto& its = *reinterpret_cast<Pool*>(pool);
+  std::memcpy(&its.threshold, value, sizeof(Pool::threshold));
+  return Give(SimRuntime::KeepFreedMemory(its.device));
 }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   Expect(attribute == cudaMemPoolAttrReleaseThreshold, __func__);

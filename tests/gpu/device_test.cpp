@@ -6,7 +6,9 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/array.hpp"
 #include "ferry/error.hpp"
+#include "ferry/kernels.hpp"
 #include "ferry/synced_memory.hpp"
 #include "tests/gpu/gpus.hpp"
 
@@ -113,6 +115,11 @@ TEST_CASE(
       memory.mutable_gpu_data(stream);
       CHECK(static_cast<const char*>(memory.cpu_data())[999] == 5);
     }
+    Array<float> x(16, *device), y(16, *device);
+    const Place place(stream);
+    Set(place, 1, x);
+    Gemm(place, Transpose::kNo, Transpose::kNo, 4, 4, 4, 1, x, x, 0, y);
+    CHECK(Asum(place, y) == 64);
     stream.Synchronize();
   };
   for (const int mode : {0, 1, 2})

@@ -53,9 +53,9 @@ FERRY_VENDOR(Error_t) FERRY_VENDOR(DeviceEnablePeerAccess)(int peer, unsigned fl
 FERRY_VENDOR(Error_t) FERRY_VENDOR(DeviceGetMemPool)(FERRY_VENDOR(MemPool_t) * pool, int device) {
   return Give(simulated::GetPool(pool, device));
 }
-FERRY_VENDOR(Error_t) FERRY_VENDOR(MemPoolTrimTo)(FERRY_VENDOR(MemPool_t), std::size_t kept) {
+FERRY_VENDOR(Error_t) FERRY_VENDOR(MemPoolTrimTo)(FERRY_VENDOR(MemPool_t) pool, std::size_t kept) {
   simulated::Expect(kept == 0, __func__);
-  return FERRY_VENDOR(Success);
+  return Give(SimRuntime::GiveUpFreedMemory(reinterpret_cast<const simulated::Pool*>(pool)->device));
 }
 FERRY_VENDOR(Error_t)
 FERRY_VENDOR(MemPoolSetAccess)

@@ -24,7 +24,6 @@ const Session session({.wavefront = 64,
                        .last_call_only = true,
                        .refuses_as_invalid = true,
                        .events_need_stream = true,
-                       .waits_end_captures = true,
                        .capture_spreads = true});
 
 }  // namespace

@@ -54,6 +54,20 @@ TEST_CASE("to put a device back where the driver has gone throws nothing, and le
   SimRuntime::SetDevice(0);
 }
 
+TEST_CASE("a library may allocate and wait while another stream is under capture") {
+  SimWorld world;
+  const Stream captured(world.device);
+  sim::BeginCapture(captured);
+  const auto side = reinterpret_cast<SimRuntime::Stream>(world.side.handle());
+  SimCurrent::CallLibrary("kernel", [side] {
+    void* block = nullptr;
+    CHECK(SimRuntime::Malloc(&block, 8) == SimRuntime::kSuccess);
+    CHECK(SimRuntime::StreamSynchronize(side) == SimRuntime::kSuccess);
+    CHECK(SimRuntime::Free(block) == SimRuntime::kSuccess);
+  });
+  CHECK_NOTHROW(sim::EndCapture(captured));
+}
+
 /// What a call that fails leaves, for a library that does not look.
 void FailSilently() { (void)SimRuntime::SetDevice(99); }
 

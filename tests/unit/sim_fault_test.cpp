@@ -120,6 +120,7 @@ void CallEverything() {
       (void)Elapsed(point, point);
     });
     attempt([&] { main.Synchronize(); });
+    attempt([&] { device.Trim(); });
     attempt([&] { sim::Launch(main, {}, [] {}); });
     attempt([&] { device.DestroyStream(sim::CreateBlockingStream(device)); });
     attempt([&] {
