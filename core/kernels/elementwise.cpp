@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/kernels/packs.hpp"
 #include "core/memory/told_call.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/kokkos.hpp"
@@ -38,11 +39,19 @@ struct AddBothScaled {
   }
 };
 
+/// ParallelFor, on a GPU in packs.
+template <class Body, class... Operands>
+void ForElements(const char* call, const At& at, const Body& body, std::int64_t n,
+                 const Operands&... operands) {
+  const auto extents = ExtentsOf(call, n);
+  WithOperands(call, at, extents, body, RunLoop<1, PacksOn>{extents}, operands...);
+}
+
 }  // namespace
 
 template <class T>
 void Set(const At& at, T value, const Operand<T>& x) {
-  ParallelFor(at, x.count(), x, SetTo<T>{value});
+  ForElements("Set", at, SetTo<T>{value}, x.count(), x);
 }
 
 void CopyBytes(const At& at, const Operand<const std::byte>& x, const Operand<std::byte>& y) {
@@ -63,19 +72,19 @@ void CopyBytes(const At& at, const Operand<const std::byte>& x, const Operand<st
 
 template <Real T>
 void Scale(const At& at, T alpha, const Operand<T>& x) {
-  ParallelFor(at, x.count(), x, ScaleBy<T>{alpha});
+  ForElements("Scale", at, ScaleBy<T>{alpha}, x.count(), x);
 }
 
 template <Real T>
 void Axpy(const At& at, T alpha, const Operand<const T>& x, const Operand<T>& y) {
   RequireSameCount("Axpy", {"x", x.part()}, {"y", y.part()});
-  ParallelFor(at, x.count(), x, y, AddScaled<T>{alpha});
+  ForElements("Axpy", at, AddScaled<T>{alpha}, x.count(), x, y);
 }
 
 template <Real T>
 void Axpby(const At& at, T alpha, const Operand<const T>& x, T beta, const Operand<T>& y) {
   RequireSameCount("Axpby", {"x", x.part()}, {"y", y.part()});
-  ParallelFor(at, x.count(), x, y, AddBothScaled<T>{alpha, beta});
+  ForElements("Axpby", at, AddBothScaled<T>{alpha, beta}, x.count(), x, y);
 }
 
 #define FERRY_INSTANTIATE(T) template void Set(const At&, T, const Operand<T>&)

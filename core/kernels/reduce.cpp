@@ -57,6 +57,7 @@ double TotalOnHost(std::optional<int> gpu, std::int64_t n, const Term& term) {
 template <class Term, class... Operands>
 double Total(const At& at, std::int64_t n, const Operands&... operands) {
   if (n == 0) return 0;
+  RequireKokkosFor(at.place());
   Taken<Operands...> taken(at, operands...);
   taken.NoteWait();
   const Place& place = taken.place();

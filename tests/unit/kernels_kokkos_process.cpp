@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -57,28 +58,47 @@ void RequireKernelsRight() {
   Require(ferry::Asum(place, x) == 2000, "kernels are right");
 }
 
-/// Kernels of the host do without Kokkos; those of a GPU need it.
-void RequireEnd() {
+struct NoteThatItRan {
+  bool* ran;
+  template <class Space, class... Arguments>
+  void operator()(const Space&, const Arguments&...) const {
+    *ran = true;
+  }
+};
+
+/// Kernels of the host do without Kokkos; those of a GPU, and launches, need it.
+void RequireEnd(ferry::Array<double>& x) {
   Require(!Kokkos::is_initialized(), "Kokkos is over");
   const ferry::Place cpu = ferry::Place::Cpu(TheDevice());
-  ferry::Array<double> x(1000, TheDevice());
   ferry::Set(cpu, 2, x);
   Require(ferry::Asum(cpu, x) == 2000, "kernels of the host are right");
-  if (!ferry::detail::OnDeviceSpace(TheDevice().properties())) return;
+  bool ran = false, launched = true;
   try {
-    ferry::Set(ThePlace(), 2, x);
+    ferry::Launch(ThePlace(), Overwrite(x), NoteThatItRan{&ran});
   } catch (const std::logic_error&) {
-    return;
+    launched = false;
   }
-  Require(false, "a kernel of a GPU throws after the end");
+  Require(!launched && !ran, "a launch throws after the end");
+  Require(ferry::Asum(cpu, x) == 2000, "and leaves its operands alone");
+  if (!ferry::detail::OnDeviceSpace(TheDevice().properties())) return;
+  bool refused = false;
+  try {
+    ferry::Set(ThePlace(), 3, x);
+  } catch (const std::logic_error&) {
+    refused = true;
+  }
+  Require(refused, "a kernel of a GPU throws after the end");
+  Require(ferry::Asum(cpu, x) == 2000, "and leaves its operands alone");
 }
 
-/// Its kernels run after main, and after what main's end has finalised.
+/// Its kernels run after main, and after what main's end has finalised: by then a vendor's runtime may be
+/// gone, too, and give no memory.
 struct Global {
-  bool used = false;
+  std::optional<ferry::Array<double>> x;
+  void Use() { ferry::Set(ferry::Place::Cpu(TheDevice()), 1, x.emplace(1000, TheDevice())); }
   ~Global() {
-    if (!used) return;
-    RequireEnd();
+    if (!x) return;
+    RequireEnd(*x);
     std::puts("after the end");
   }
 } global;
@@ -86,21 +106,13 @@ struct Global {
 void Nobody() { Require(!Kokkos::is_initialized(), "Kokkos is left alone where no kernel runs"); }
 
 void Library() {
-  global.used = true;
+  global.Use();
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) threads.emplace_back(RequireKernelsRight);
   for (std::thread& thread : threads) thread.join();
   Require(Kokkos::is_initialized() == KernelsUseKokkos(),
           "the first kernel initialises Kokkos if it needs it");
 }
-
-struct NoteThatItRan {
-  bool* ran;
-  template <class Space>
-  void operator()(const Space&) const {
-    *ran = true;
-  }
-};
 
 void Launch() {
   bool ran = false, refused = false;
@@ -114,11 +126,12 @@ void Launch() {
 }
 
 void Program() {
-  global.used = true;
+  global.Use();
   Kokkos::initialize();
   RequireKernelsRight();
   Kokkos::finalize();
-  RequireEnd();
+  ferry::Array<double> x(1000, TheDevice());
+  RequireEnd(x);
 }
 
 /// The program's own finalise is the last thing that it does.
@@ -137,7 +150,8 @@ void Shared() {
   bool ran = false;
   ferry::Launch(ThePlace(), NoteThatItRan{&ran});
   Kokkos::finalize();
-  RequireEnd();
+  ferry::Array<double> x(1000, TheDevice());
+  RequireEnd(x);
 }
 
 }  // namespace

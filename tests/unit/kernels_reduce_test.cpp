@@ -139,7 +139,8 @@ TEST_CASE("Observers are told which calls had the host wait for what a GPU compu
   ParallelScan(world.place(), 100, Read(x), AddUp{}, sum);
   ParallelScan(world.place(), 100, Read(x), AddUp{});
   ParallelFor(world.place(), 100, Read(x), NoWork{});
-  const bool queued = world.place().side() == Side::kGpu && !world.device().properties().kernels_at_once;
+  const bool queued = detail::KernelPlace(world.place())->side() == Side::kGpu &&
+                      !world.device().properties().kernels_at_once;
   CHECK(notes->waited == (queued ? "ww--" : "----"));
 }
 

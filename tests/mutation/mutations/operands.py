@@ -4,6 +4,8 @@
 ARRAY = "include/ferry/array.hpp"
 OPERAND = "core/memory/operand.cpp"
 ELEMENTWISE = "core/kernels/elementwise.cpp"
+PACKS = "core/kernels/packs.hpp"
+GPU_LOOP = "include/ferry/detail/kokkos/gpu_loop.hpp"
 REDUCE = "core/kernels/reduce.cpp"
 GEMM = "core/kernels/gemm.cpp"
 PLACE = "core/kernels/kernel_place.cpp"
@@ -41,6 +43,16 @@ MUTATIONS = [
     (ELEMENTWISE, "  RequireSameCount(\"Axpby\", {\"x\", x.part()}, {\"y\", y.part()});\n", "", "Axpby goes beyond the shorter array"),
     (REDUCE, "  RequireSameCount(\"Dot\", {\"x\", x.part()}, {\"y\", y.part()});\n", "", "Dot goes beyond the shorter array"),
     (REDUCE, "  HostWait(place.stream());\n", "", "a sum is taken before its kernel has run"),
+    (PACKS, "BeginAtPacks(x...) ? n / kInPack : 0", "n / kInPack", "packs are read where arrays do not begin at one"),
+    (PACKS, "BeginAtPacks(x...) ? n / kInPack : 0", "0", "no loop on a GPU is in packs"),
+    (PACKS, "std::uintptr_t>(x) | ...)", "std::uintptr_t>(x) & ...)", "packs where one array of several begins at one"),
+    (PACKS, "first_ + k * step_ < packs_", "true", "a thread writes behind an array"),
+    (PACKS, "i = packs * kInPack + thread;", "i = thread;", "elements in packs are changed twice"),
+    (PACKS, "    (held.Store(), ...);\n", "", "packs are computed and lost"),
+    (PACKS, "(count + kInPack * kAtOnce - 1)", "count", "the last packs are left out"),
+    (GPU_LOOP, "i < n; i += threads", "i < threads; i += threads", "a thread of a loop does one index"),
+    (GPU_LOOP, "n / kEach + (n % kEach != 0 ? 1 : 0)", "n / kEach", "a thread has five indices while others have four"),
+    (GPU_LOOP, "std::max(std::min(n, at_once), ", "std::max(std::int64_t{1}, ", "short loops leave threads idle"),
     (ELEMENTWISE, "place.side() == Side::kGpu && !onto_itself)", "place.side() == Side::kGpu)",
      "Copy of an array onto itself does not bring it to the place"),
     (GEMM, "  RequireSize(\"a\", a.part(), \"m x k\", m, k);\n", "", "Gemm takes a factor of another size"),

@@ -17,6 +17,7 @@
 #include "ferry/detail/kokkos/bound.hpp"
 #include "ferry/detail/kokkos/execution_space.hpp"
 #include "ferry/detail/kokkos/extents.hpp"
+#include "ferry/detail/kokkos/gpu_loop.hpp"
 #include "ferry/detail/kokkos/host_loop.hpp"
 #include "ferry/detail/kokkos/reduce.hpp"
 #include "ferry/detail/stream_note.hpp"
@@ -36,13 +37,22 @@ void RunHostCode(const Place& place, const Touches& touches, Code code) {
   device.launch(device.index, place.stream().handle(), touches(), std::move(code));
 }
 
+inline bool IsOnDeviceSpace(const Place& place) noexcept {
+  return place.side() == Side::kGpu && OnDeviceSpace(place.device().properties());
+}
+
+/// Before the operands of a kernel are taken: where Kokkos is over they are left alone. Most kernels of the
+/// host do without it. Throws as RequireKokkos.
+inline void RequireKokkosFor(const Place& place, bool on_host_too = false) {
+  if (on_host_too || IsOnDeviceSpace(place)) RequireKokkos(GpuOf(place.device().properties()));
+}
+
 /// Runs body(space) on the place's DeviceSpace, or returns false where it has none.
 template <class Body>
 bool RunOnDeviceSpace(const Place& place, const Body& body) {
   if constexpr (kHasDeviceSpace) {
-    const DeviceProperties& device = place.device().properties();
-    if (place.side() == Side::kGpu && OnDeviceSpace(device)) {
-      RequireKokkos(device.index);
+    if (IsOnDeviceSpace(place)) {
+      RequireKokkosFor(place);
       static std::atomic<std::uint64_t> launched_on{0};
       RunOnGpu(place.stream(), launched_on, [&](const DeviceSpace& space) { body(space); });
       return true;
@@ -106,6 +116,7 @@ void WithOperands([[maybe_unused]] const char* call, const At& at, const Extents
   if constexpr (takes) {
     (RequireArgument(call, operands, extents.dims), ...);
     if (extents.count == 0) return;
+    RequireKokkosFor(at.place(), Kernel::kHostNeedsKokkos);
     Taken<Operands...> taken(at, operands...);
     if (kernel.waits()) taken.NoteWait();
     kernel(taken.place(),
@@ -114,30 +125,19 @@ void WithOperands([[maybe_unused]] const char* call, const At& at, const Extents
   }
 }
 
-/// A loop, on any of Kokkos' spaces.
-template <class Functor, std::size_t N>
-struct LoopOn {
-  Extents<N> extents;
-  Functor functor;
-
-  template <class Space>
-  void operator()(const Space& space) const {
-    Kokkos::parallel_for(PolicyOn(space, extents.dims), functor);
-  }
-};
-
 /// A loop at a place: what WithOperands calls.
-template <std::size_t N>
+template <std::size_t N, template <class, std::size_t> class LoopOnGpu = LoopOn>
 struct RunLoop {
   template <class Body, class... Arguments>
   static constexpr bool kTakes = Takes<Body, std::make_index_sequence<N>, Arguments...>::value;
 
   const Extents<N>& extents;
 
+  static constexpr bool kHostNeedsKokkos = false;
   static constexpr bool waits() noexcept { return false; }
   template <class Functor, class Touches>
   void operator()(const Place& place, const Functor& functor, const Touches& touches) const {
-    if (RunOnDeviceSpace(place, LoopOn<Functor, N>{extents, functor})) return;
+    if (RunOnDeviceSpace(place, LoopOnGpu<Functor, N>{extents, functor})) return;
     EachOf<Functor, N> range{functor, {}};
     for (std::size_t axis = 0; axis < N; ++axis) range.dims[axis] = extents.dims[axis];
     RunHostCode(place, touches, [gpu = GpuOf(place.device().properties()), n = extents.count, range] {
@@ -171,6 +171,7 @@ struct RunReduction {
   const Extents<N>& extents;
   Value& result;
 
+  static constexpr bool kHostNeedsKokkos = false;
   static constexpr bool waits() noexcept { return true; }
   template <class Functor, class Touches>
   void operator()(const Place& place, const Functor& functor, const Touches& touches) const {
@@ -212,6 +213,7 @@ struct RunScan {
   std::int64_t n;
   Value* total;
 
+  static constexpr bool kHostNeedsKokkos = false;
   bool waits() const noexcept { return total != nullptr; }
   template <class Functor, class Touches>
   void operator()(const Place& place, const Functor& functor, const Touches& touches) const {
@@ -242,14 +244,13 @@ struct RunLaunch {
   template <class Body, class... Arguments>
   static constexpr bool kTakes = true;  // as its space may be any
 
+  static constexpr bool kHostNeedsKokkos = true;
   static constexpr bool waits() noexcept { return false; }
   template <class Bound, class Touches>
   void operator()(const Place& place, const Bound& bound, const Touches& touches) const {
     const LaunchBody<Bound> body{bound};
     if (RunOnDeviceSpace(place, body)) return;
-    const auto gpu = GpuOf(place.device().properties());
-    RequireKokkos(gpu);
-    RunHostCode(place, touches, [gpu, body] {
+    RunHostCode(place, touches, [gpu = GpuOf(place.device().properties()), body] {
       RequireKokkos(gpu);  // what was queued may run after the end
       body(HostSpace());
     });

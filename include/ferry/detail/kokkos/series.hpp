@@ -46,14 +46,14 @@ template <class Work, class... Operands>
 void RunSeries(const At& at, const Work& work, const Operands&... operands) {
   const Taken<Operands...> taken(at, operands...);
   const Place& place = taken.place();
-  const DeviceProperties& device = place.device().properties();
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    if (place.side() == Side::kGpu && OnDeviceSpace(device))
-      return work(Series(place.stream()), taken.template get<I>()...);
+    if (IsOnDeviceSpace(place)) return work(Series(place.stream()), taken.template get<I>()...);
     const auto pointers = std::make_tuple(taken.template get<I>()...);
     RunHostCode(
         place, [&] { return taken.Touches(); },
-        [work, pointers, series = Series(GpuOf(device))] { work(series, std::get<I>(pointers)...); });
+        [work, pointers, series = Series(GpuOf(place.device().properties()))] {
+          work(series, std::get<I>(pointers)...);
+        });
   }
   (std::index_sequence_for<Operands...>());
 }
