@@ -33,6 +33,7 @@ if [ -d "$data" ]; then cp -rL "$data" "$bundle/data"; fi
 caffe=$(sed -n 's/^FERRY_CAFFE_DATA:[^=]*=//p' "$build/CMakeCache.txt")
 if [ -d "$caffe/layers" ]; then
   mkdir "$bundle/caffe" && cp -r "$caffe/layers" "$bundle/caffe"
+  find "$caffe" -maxdepth 1 -name '*.*' -type f -exec cp {} "$bundle/caffe" \;
 else
   echo "Without $caffe/layers: the test of layers trains a net, and compares nothing with Caffe"
 fi

@@ -18,13 +18,12 @@ std::uint32_t Mix(std::uint32_t index, std::uint32_t seed) {
   return x ^ (x >> 16U);
 }
 
-/// The environment's, or the build's.
+}  // namespace
+
 std::filesystem::path CaffeData() {
   const char* const moved = std::getenv("FERRY_CAFFE_DATA");
   return moved != nullptr && *moved != '\0' ? moved : FERRY_CAFFE_DATA;
 }
-
-}  // namespace
 
 Json ReadCaffe(const std::string& file) {
   const std::filesystem::path path = CaffeData() / file;

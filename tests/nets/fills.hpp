@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -12,7 +13,9 @@ namespace ferry::nets_test {
 
 using Json = nlohmann::json;
 
-/// A file below the folder of Caffe's values. Where it is not there, the test is skipped.
+/// The folder of Caffe's values: the environment's FERRY_CAFFE_DATA, or the build's.
+std::filesystem::path CaffeData();
+/// A file below that folder. Where it is not there, the test is skipped.
 Json ReadCaffe(const std::string& file);
 /// The files of a folder there, sorted, with one case each: `count` or more. The environment variable
 /// FERRY_CASES names those that begin with it alone. Where there is no such folder, the test is skipped.

@@ -39,7 +39,7 @@ void CheckBlob(const Blob<float>& blob, const Json& expected) {
 }
 
 void CheckModel(const std::string& model, const Place& place) {
-  const std::filesystem::path folder = FERRY_CAFFE_DATA;
+  const std::filesystem::path folder = CaffeData();
   const Json expected = ReadCaffe(model + ".forward.json");
   Net<float> net(folder / (model + ".prototxt"), TEST, place);
   net.CopyTrainedLayersFrom(folder / (model + ".caffemodel"));
@@ -65,16 +65,16 @@ void CheckModel(const std::string& model, const Place& place) {
 }
 
 TEST_CASE("Caffe's models give what they gave in Caffe, blob by blob, at every place") {
-  const std::string where = GENERATE(as<std::string>(), "host cpu", "host main", "sim cpu", "sim main");
+  const std::string where = ferry::testing::Everywhere();
   const std::string model = GENERATE(as<std::string>(), "kaffe_lenet", "mtcnn_det1");
   INFO(model << " at " << where);
   const World world(where);
   CheckModel(model, world.place());
 }
 
-TEST_CASE("A model's net gives the same when its activations are shared, and from HDF5") {
+TEST_CASE("A model's net gives the same when its activations are shared, and from HDF5", "[no-gpu]") {
   NeedHdf5();
-  const std::filesystem::path folder = FERRY_CAFFE_DATA;
+  const std::filesystem::path folder = CaffeData();
   if (!std::filesystem::exists(folder / "mtcnn_det1.caffemodel")) SKIP("no " << folder.string());
   const Folder temp;
   Net<float> net(folder / "mtcnn_det1.prototxt", TEST);

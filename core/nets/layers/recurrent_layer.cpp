@@ -66,10 +66,10 @@ void RecurrentLayer<T>::LayerSetUp(const Blobs& bottom, const Blobs& /*top*/) {
   if (!name.empty())
     for (LayerParameter& layer : *param.mutable_layer()) layer.set_name(name + "_" + layer.name());
   last_layer_ = param.layer_size();
-  // Makes the output a loss, so that the net inside computes gradients. It never runs.
-  Add(&param, "Reduction", unrolled.output + "_pseudoloss", {unrolled.output},
-      {unrolled.output + "_pseudoloss"})
-      ->add_loss_weight(1);
+  // Makes the output a loss, so that the net inside computes gradients. It never runs. By a name whose type
+  // does not depend on T: nvcc drops the braces around one whose type does.
+  const std::string& output = unrolled.output;
+  Add(&param, "Reduction", output + "_pseudoloss", {output}, {output + "_pseudoloss"})->add_loss_weight(1);
   MakeNet(param, unrolled);
   TakeParameters();
 }

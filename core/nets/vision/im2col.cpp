@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/vision/im2col.hpp"
 
+#include "core/nets/vision/lanes.hpp"
+
 namespace ferry::detail {
 namespace {
 
@@ -120,12 +122,11 @@ struct RowsAdd {
   }
 
  private:
-  /// to[i] += from[i], in vectors that every processor has: lines are too short for what a compiler makes of
-  /// a loop.
+  /// to[i] += from[i], in vectors that every processor has, unless Kokkos has a GPU: lines are too short for
+  /// what a compiler makes of a loop.
   static KOKKOS_FORCEINLINE_FUNCTION void AddLine(const T* from, std::int64_t n, T* to) {
-    // NOLINTNEXTLINE(modernize-use-using): the attribute is for a typedef
-    typedef T Vector __attribute__((vector_size(16)));
-    constexpr std::int64_t kLanes = 16 / sizeof(T);
+    using Vector = typename VectorOf<T, kHostParts>::Type;
+    constexpr std::int64_t kLanes = VectorOf<T, kHostParts>::kLanes;
     std::int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
       Vector a, b;

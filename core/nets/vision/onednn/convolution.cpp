@@ -34,7 +34,7 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
                     const Part* bias) override {
     // The sum over pixels of one long product: BLAS is faster by a tenth to a third, and for images of one
     // channel by five times, where vectors have 8 floats.
-    if (!OnHost(at) || sizes_.window.IsIdentity() || (sizes_.in_channels == 1 && OneDnnVectorLength() == 8))
+    if (!OnHost(at) || sizes_.window.IsIdentity() || (sizes_.in_channels == 1 && onednn::VectorLength() == 8))
       return otherwise_->AddToWeights(at, images, maps, weights, bias);
     Run(at, Kind::kToWeights, {images, Access::kRead}, {weights, Access::kReadWrite}, bias,
         Access::kReadWrite, {maps, Access::kRead});
@@ -53,7 +53,7 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
   const std::shared_ptr<const onednn::Step>& StepFor(Kind kind, bool bias) {
     Made& made = made_[static_cast<std::size_t>(kind)];
     if (made.step == nullptr || made.bias != bias)
-      made = {std::make_shared<onednn::Step>(sizes_, kind, LayoutFor(kind), bias), bias};
+      made = {onednn::MakeStep(sizes_, kind, LayoutFor(kind), bias), bias};
     return made.step;
   }
 
@@ -93,10 +93,7 @@ double Padding(const ConvolutionSizes& sizes, std::int64_t vector) {
 
 }  // namespace
 
-std::int64_t OneDnnVectorLength() {
-  return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8;
-}
-
+bool OneDnnIsFaster(const ConvolutionSizes& sizes) { return OneDnnIsFaster(sizes, onednn::VectorLength()); }
 bool OneDnnIsFaster(const ConvolutionSizes& sizes, std::int64_t vector_length) {
   // With one element each row of a column matrix is a channel, or some of its elements. BLAS is slower where
   // that is long.

@@ -11,9 +11,9 @@ namespace ferry::detail {
 /// A convolution that oneDNN computes wherever host code runs; elsewhere it is that of Gemm. Null unless
 /// sizes.IsUsual(): the library has no others. Buffers are memory of the device.
 std::unique_ptr<ConvolutionMaps<float>> MakeOneDnnConvolution(const ConvolutionSizes& sizes, Device& device);
-/// How many floats there are in the library's vectors on this processor: 16 with AVX-512, else 8.
-std::int64_t OneDnnVectorLength();
-/// Whether it is then faster than column matrices, where the library's vectors have so many floats.
-bool OneDnnIsFaster(const ConvolutionSizes& sizes, std::int64_t vector_length = OneDnnVectorLength());
+/// Whether it is faster than column matrices: on this processor, or where the library's vectors have so many
+/// floats.
+bool OneDnnIsFaster(const ConvolutionSizes& sizes);
+bool OneDnnIsFaster(const ConvolutionSizes& sizes, std::int64_t vector_length);
 
 }  // namespace ferry::detail

@@ -2,6 +2,7 @@
 #include "core/nets/vision/onednn/step.hpp"
 
 #include <algorithm>
+#include <dnnl.hpp>
 #include <unordered_map>
 
 namespace ferry::detail::onednn {
@@ -41,14 +42,46 @@ dnnl::primitive_attr OwnScratchpad() {
   return attributes;
 }
 
-}  // namespace
-
+/// The processor.
 const dnnl::engine& Engine() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
 }
 
-Step::Step(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias)
+/// Primitives for a few images at once, so that copies in the library's order stay in the cache, and the
+/// scratch that they need.
+class Primitives final : public Step {
+ public:
+  Primitives(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias);
+
+  std::int64_t scratch() const noexcept override { return scratch_; }
+  void Run(const Arrays& arrays) const override;
+
+ private:
+  /// One of the arrays: as blobs have it, as the primitive has it, and the way between them.
+  struct Argument {
+    dnnl::memory::desc plain, own;
+    bool copied = false;
+    std::int64_t offset = 0;  ///< of the copy in the scratch
+    dnnl::reorder reorder;
+  };
+  enum class Way : std::uint8_t { kIn, kOut, kAddedOut };
+
+  void Set(Argument& argument, const dnnl::memory::desc& plain, const dnnl::memory::desc& own, Way way);
+  std::int64_t Reserve(std::size_t bytes);
+  static dnnl::memory Own(const Argument& argument, float* user, float* scratch);
+  static void Copy(const dnnl::stream& stream, const Argument& argument, Way way, float* user,
+                   float* scratch);
+
+  Kind kind_;
+  std::int64_t images_ = 0, at_once_ = 1, image_count_ = 0, map_count_ = 0, bias_count_ = 0;
+  std::int64_t scratch_ = 0, bias_offset_ = 0, pad_offset_ = 0;
+  Argument image_, weight_, map_;
+  dnnl::memory::desc bias_, pad_;
+  dnnl::primitive primitive_;
+};
+
+Primitives::Primitives(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias)
     : kind_(kind),
       images_(sizes.images),
       image_count_(sizes.ImageCount()),
@@ -105,14 +138,14 @@ Step::Step(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias)
   scratch_ += kAlignment;
 }
 
-std::int64_t Step::Reserve(std::size_t bytes) {
+std::int64_t Primitives::Reserve(std::size_t bytes) {
   const std::int64_t at = scratch_;
   const auto floats = static_cast<std::int64_t>((bytes + sizeof(float) - 1) / sizeof(float));
   scratch_ += (floats + kAlignment - 1) / kAlignment * kAlignment;
   return at;
 }
 
-void Step::Set(Argument& argument, const memory::desc& plain, const memory::desc& own, Way way) {
+void Primitives::Set(Argument& argument, const memory::desc& plain, const memory::desc& own, Way way) {
   argument.plain = plain;
   argument.own = own;
   argument.copied = way == Way::kAddedOut || plain != own;
@@ -128,11 +161,12 @@ void Step::Set(Argument& argument, const memory::desc& plain, const memory::desc
   argument.reorder = dnnl::reorder(dnnl::reorder::primitive_desc(Engine(), from, Engine(), to, attributes));
 }
 
-memory Step::Own(const Argument& argument, float* user, float* scratch) {
+memory Primitives::Own(const Argument& argument, float* user, float* scratch) {
   return {argument.own, Engine(), argument.copied ? scratch + argument.offset : user};
 }
 
-void Step::Copy(const dnnl::stream& stream, const Argument& argument, Way way, float* user, float* scratch) {
+void Primitives::Copy(const dnnl::stream& stream, const Argument& argument, Way way, float* user,
+                      float* scratch) {
   if (!argument.copied) return;
   memory plain(argument.plain, Engine(), user), own(argument.own, Engine(), scratch + argument.offset);
   dnnl::stream on = stream;  // NOLINT: execute takes one that may change
@@ -142,7 +176,7 @@ void Step::Copy(const dnnl::stream& stream, const Argument& argument, Way way, f
     argument.reorder.execute(on, own, plain);
 }
 
-void Step::Run(const Arrays& arrays) const {
+void Primitives::Run(const Arrays& arrays) const {
   const auto address = reinterpret_cast<std::uintptr_t>(arrays.scratch);
   constexpr std::uintptr_t kBytes = kAlignment * sizeof(float);
   float* const scratch = arrays.scratch + (kBytes - address % kBytes) % kBytes / sizeof(float);
@@ -174,5 +208,13 @@ void Step::Run(const Arrays& arrays) const {
       for (std::int64_t c = 0; c < bias_count_; ++c) arrays.bias[c] += sums[c];
   }
 }
+
+}  // namespace
+
+std::unique_ptr<const Step> MakeStep(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias) {
+  return std::make_unique<const Primitives>(sizes, kind, layout, bias);
+}
+
+std::int64_t VectorLength() { return dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core ? 16 : 8; }
 
 }  // namespace ferry::detail::onednn

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <dnnl.hpp>
+#include <memory>
 
 #include "core/nets/vision/convolution.hpp"
 #include "ferry/detail/device_convolution.hpp"
 
+/// What oneDNN computes, for sources that need not know its headers.
 namespace ferry::detail::onednn {
 
 using Kind = ConvolutionMap;
@@ -20,44 +21,25 @@ struct Arrays {
   float *images, *weights, *bias, *maps, *scratch;
 };
 
-/// One map, made ready: primitives for a few images at once, so that copies in the library's order stay in
-/// the cache, and the scratch that they need. Any thread may run it, each with a scratch of its own.
+/// One map, made ready. Any thread may run it, each with a scratch of its own.
 class Step {
  public:
-  Step(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias);
+  virtual ~Step() = default;
+  Step(const Step&) = delete;
+  Step& operator=(const Step&) = delete;
 
   /// In floats.
-  std::int64_t scratch() const noexcept { return scratch_; }
+  virtual std::int64_t scratch() const noexcept = 0;
   /// Reads two of images, weights and maps, and overwrites the third, or adds to weights and bias.
-  void Run(const Arrays& arrays) const;
+  virtual void Run(const Arrays& arrays) const = 0;
 
- private:
-  /// One of the arrays: as blobs have it, as the primitive has it, and the way between them.
-  struct Argument {
-    dnnl::memory::desc plain, own;
-    bool copied = false;
-    std::int64_t offset = 0;  ///< of the copy in the scratch
-    dnnl::reorder reorder;
-  };
-  enum class Way : std::uint8_t { kIn, kOut, kAddedOut };
-
-  static dnnl::memory::desc MapsDesc(const ConvolutionSizes& sizes, dnnl::memory::format_tag tag,
-                                     std::int64_t images);
-  void Set(Argument& argument, const dnnl::memory::desc& plain, const dnnl::memory::desc& own, Way way);
-  std::int64_t Reserve(std::size_t bytes);
-  static dnnl::memory Own(const Argument& argument, float* user, float* scratch);
-  static void Copy(const dnnl::stream& stream, const Argument& argument, Way way, float* user,
-                   float* scratch);
-
-  Kind kind_;
-  std::int64_t images_ = 0, at_once_ = 1, image_count_ = 0, map_count_ = 0, bias_count_ = 0;
-  std::int64_t scratch_ = 0, bias_offset_ = 0, pad_offset_ = 0;
-  Argument image_, weight_, map_;
-  dnnl::memory::desc bias_, pad_;
-  dnnl::primitive primitive_;
+ protected:
+  Step() = default;
 };
 
-/// The processor.
-const dnnl::engine& Engine();
+std::unique_ptr<const Step> MakeStep(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias);
+
+/// How many floats there are in the library's vectors on this processor: 16 with AVX-512, else 8.
+std::int64_t VectorLength();
 
 }  // namespace ferry::detail::onednn
