@@ -28,6 +28,15 @@ struct RawDevice {
   void* ptr = nullptr;
 };
 
+/// Pinned host memory as CUDA gives it.
+struct RawHost {
+  explicit RawHost(std::size_t bytes) { Check(cudaMallocHost(&ptr, bytes)); }
+  ~RawHost() { (void)cudaFreeHost(ptr); }
+  RawHost(const RawHost&) = delete;
+  RawHost& operator=(const RawHost&) = delete;
+  void* ptr = nullptr;
+};
+
 /// As bytes are spoken of: 4KiB, 1GiB.
 inline std::string Text(std::size_t bytes) {
   const char* const units[] = {"B", "KiB", "MiB", "GiB"};

@@ -4,6 +4,9 @@
 
 #include <cublas_v2.h>
 
+#include <functional>
+#include <memory>
+
 #include "bench/cuda/gpu.hpp"
 #include "ferry/array.hpp"
 #include "ferry/detail/kernel_place.hpp"
@@ -11,11 +14,10 @@
 namespace {
 
 using bench::Check;
+using ferry::Array;
 using ferry::Place;
 
-constexpr double kRequired = 0.92;
-constexpr std::int64_t kElements = std::int64_t{64} << 20;
-constexpr std::size_t kBytes = kElements * sizeof(float);
+constexpr double kOfCopy = 0.92, kOfCublas = 1, kOfGemm = 0.98;
 
 struct Blas {
   explicit Blas(cudaStream_t stream) {
@@ -28,46 +30,116 @@ struct Blas {
   cublasHandle_t handle{};
 };
 
-int Kernels(int argc, char** argv, ferry::Device& gpu) {
-  const Place place(gpu);
-  if (ferry::detail::KernelPlace(place)->side() == ferry::Side::kCpu) return 4;  // which the warning explains
-  const cudaStream_t native = ferry::cuda::Native(place.stream());
-  ferry::Array<float> x_array(kElements, gpu), y_array(kElements, gpu);
-  Set(place, 1, x_array);
-  Set(place, 1, y_array);
-  const float* const x = place.Read(x_array).data();
-  float* const y = place.ReadWrite(y_array).data();
-  const Blas blas(native);
-  constexpr int kCount = static_cast<int>(kElements);
-  static const float alpha = 0.5F;
+/// What is asked: a place, cuBLAS on its stream, and room for the copies that are references.
+class Kernels {
+ public:
+  explicit Kernels(const Place& place) : place_(place) {}
 
-  // A copy reads and writes; axpy reads two arrays and writes one, asum reads one.
-  const bench::RawDevice from(kBytes * 3 / 2), to(kBytes * 3 / 2);
-  const auto copy = [&](std::size_t bytes) {
-    Check(cudaMemcpyAsync(to.ptr, from.ptr, bytes, cudaMemcpyDeviceToDevice, native));
-    place.stream().Synchronize();
+  /// Vectors of so many bytes each.
+  void Compare(std::size_t bytes) const {
+    const auto count = static_cast<std::int64_t>(bytes / sizeof(float));
+    const auto vectors = std::make_shared<Vectors>(count, place_.device());
+    Set(place_, 1, vectors->x);
+    Set(place_, 1, vectors->y);
+    const auto of = [&](auto kernel) { return [this, vectors, kernel] { kernel(vectors->x, vectors->y); }; };
+    const auto cublas = [&](auto call) {
+      return [this, vectors, call, n = static_cast<int>(count)] {
+        call(blas_.handle, n, place_.Read(vectors->x).data(), place_.ReadWrite(vectors->y).data());
+      };
+    };
+    const auto set = of([this](const auto&, auto& y) { Set(place_, 1, y), Wait(); });
+    const auto scale = of([this](const auto&, auto& y) { Scale(place_, kAlpha, y), Wait(); });
+    const auto axpy = of([this](const auto& x, auto& y) { Axpy(place_, kAlpha, x, y), Wait(); });
+    const auto asum = of([this](const auto& x, auto&) { benchmark::DoNotOptimize(Asum(place_, x)); });
+    const auto sumsq = of([this](const auto& x, auto&) { benchmark::DoNotOptimize(Sumsq(place_, x)); });
+    const auto dot = of([this](const auto& x, auto& y) { benchmark::DoNotOptimize(Dot(place_, x, y)); });
+
+    const std::string size = '/' + bench::Text(bytes);
+    const auto compare = [&](const char* what, double required, auto subject, auto reference) {
+      bench::Compare(what + size, required, subject, reference);
+    };
+    // A copy reads and writes each byte.
+    compare("Set, a copy with as much traffic", kOfCopy, set, CopyOf(bytes / 2));
+    compare("Scale, a copy with as much traffic", kOfCopy, scale, CopyOf(bytes));
+    compare("Axpy, a copy with as much traffic", kOfCopy, axpy, CopyOf(bytes * 3 / 2));
+    compare("Asum, a copy with as much traffic", kOfCopy, asum, CopyOf(bytes / 2));
+    compare("Sumsq, a copy with as much traffic", kOfCopy, sumsq, CopyOf(bytes / 2));
+    compare("Dot, a copy with as much traffic", kOfCopy, dot, CopyOf(bytes));
+    compare("Scale, cublasSscal", kOfCublas, scale, cublas([this](auto handle, int n, auto*, auto* y) {
+              Check(cublasSscal(handle, n, &kAlpha, y, 1)), Wait();
+            }));
+    compare("Axpy, cublasSaxpy", kOfCublas, axpy, cublas([this](auto handle, int n, auto* x, auto* y) {
+              Check(cublasSaxpy(handle, n, &kAlpha, x, 1, y, 1)), Wait();
+            }));
+    compare("Asum, cublasSasum", kOfCublas, asum, cublas([](auto handle, int n, auto* x, auto*) {
+              float result = 0;
+              Check(cublasSasum(handle, n, x, 1, &result));
+            }));
+    compare("Sumsq, cublasSnrm2", kOfCublas, sumsq, cublas([](auto handle, int n, auto* x, auto*) {
+              float result = 0;
+              Check(cublasSnrm2(handle, n, x, 1, &result));
+            }));
+    compare("Dot, cublasSdot", kOfCublas, dot, cublas([](auto handle, int n, auto* x, auto* y) {
+              float result = 0;
+              Check(cublasSdot(handle, n, x, 1, y, 1, &result));
+            }));
+  }
+
+  /// Square matrices of float.
+  void CompareGemm(int n) const {
+    const std::int64_t count = std::int64_t{n} * n;
+    const auto matrices = std::make_shared<Vectors>(count, place_.device());
+    const auto result = std::make_shared<Array<float>>(count, place_.device());
+    Set(place_, 1, matrices->x);
+    Set(place_, 1, matrices->y);
+    bench::Compare(
+        "Gemm, cublasSgemm/" + std::to_string(n), kOfGemm,
+        [this, matrices, result, n] {
+          using enum ferry::Transpose;
+          Gemm(place_, kNo, kNo, n, n, n, 1, matrices->x, matrices->y, 0, *result);
+          Wait();
+        },
+        [this, matrices, result, n] {
+          const float one = 1, zero = 0;
+          Check(cublasSgemm(blas_.handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one,
+                            place_.Read(matrices->y).data(), n, place_.Read(matrices->x).data(), n, &zero,
+                            place_.Overwrite(*result).data(), n));
+          Wait();
+        });
+  }
+
+ private:
+  static constexpr float kAlpha = 0.5F;
+  static constexpr std::size_t kMostCopied = std::size_t{3} << 29;
+
+  struct Vectors {
+    Vectors(std::int64_t count, ferry::Device& device) : x(count, device), y(count, device) {}
+    Array<float> x, y;
   };
-  const auto axpy = [&] {
-    Axpy(place, alpha, x_array, y_array);
-    place.stream().Synchronize();
-  };
-  const auto asum = [&] { benchmark::DoNotOptimize(Asum(place, x_array)); };
-  const std::string size = '/' + bench::Text(kBytes);
-  bench::Compare("Axpy, a copy with as much traffic" + size, kRequired, axpy, [&] { copy(kBytes * 3 / 2); });
-  bench::Compare("Axpy, cublasSaxpy" + size, kRequired, axpy, [&] {
-    Check(cublasSaxpy(blas.handle, kCount, &alpha, x, 1, y, 1));
-    place.stream().Synchronize();
-  });
-  bench::Compare("Asum, a copy with as much traffic" + size, kRequired, asum, [&] { copy(kBytes / 2); });
-  bench::Compare("Asum, cublasSasum" + size, kRequired, asum, [&] {
-    float sum = 0;
-    Check(cublasSasum(blas.handle, kCount, x, 1, &sum));
-  });
-  return bench::Run(argc, argv);
-}
+
+  void Wait() const { place_.stream().Synchronize(); }
+  [[nodiscard]] std::function<void()> CopyOf(std::size_t bytes) const {
+    return [this, bytes] {
+      Check(cudaMemcpyAsync(to_.ptr, from_.ptr, bytes, cudaMemcpyDeviceToDevice,
+                            ferry::cuda::Native(place_.stream())));
+      Wait();
+    };
+  }
+
+  Place place_;
+  Blas blas_{ferry::cuda::Native(place_.stream())};
+  bench::RawDevice from_{kMostCopied}, to_{kMostCopied};
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::OnGpu([&](ferry::Device& gpu) { return Kernels(argc, argv, gpu); });
+  return bench::OnGpu([&](ferry::Device& gpu) {
+    const Place place(gpu);
+    if (ferry::detail::KernelPlace(place)->side() == ferry::Side::kCpu) return 4;  // the warning says why
+    const Kernels kernels(place);
+    for (const std::size_t mebibytes : {64, 256, 1024}) kernels.Compare(mebibytes << 20);
+    for (const int n : {512, 1024, 2048, 4096, 8192}) kernels.CompareGemm(n);
+    return bench::Run(argc, argv);
+  });
 }
