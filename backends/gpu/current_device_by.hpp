@@ -81,8 +81,9 @@ struct CurrentDeviceBy {
       ~Inside() { --depth; }
     } inside;
     if (depth == 1) (void)Runtime::GetLastError();  // deeper, it may be what the work around this one left
+    // A library allocates and waits when it likes. Until its last error is known, which a call may clear.
+    const RelaxedCapture<Runtime> relaxed;
     try {
-      const RelaxedCapture<Runtime> relaxed;  // a library allocates and waits when it likes
       work();
     } catch (const std::runtime_error& error) {
       if (typeid(error) != typeid(std::runtime_error)) throw;  // the caller's own, or one of Ferry's

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <catch2/generators/catch_generators.hpp>
 #include <new>
 #include <stdexcept>
 
@@ -72,7 +73,8 @@ TEST_CASE("a library may allocate and wait while another stream is under capture
 void FailSilently() { (void)SimRuntime::SetDevice(99); }
 
 TEST_CASE("an error that a library has not looked at is thrown, with the name of what was done") {
-  SimWorld world;
+  const bool last_call_only = GENERATE(false, true);
+  SimWorld world({.last_call_only = last_call_only});
   try {
     SimCurrent::CallLibrary("kernel", FailSilently);
     FAIL("the library's call has failed");

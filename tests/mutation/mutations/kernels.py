@@ -24,7 +24,7 @@ MUTATIONS = [
     (VERSIONS, "kCudaSince = 40300", "kCudaSince = 40200", "Kokkos 4.2 launches on another GPU"),
     (VERSIONS, "kHipSince = 40600", "kHipSince = 40500", "Kokkos 4.5 launches on another GPU of AMD's"),
     (VERSIONS, " && kokkos.runtime >= runtime_since", "", "ROCm 5.5 launches on another GPU"),
-    (CURRENT, "      const RelaxedCapture<Runtime> relaxed;  // a library allocates and waits when it likes\n", "",
+    (CURRENT, "    const RelaxedCapture<Runtime> relaxed;\n    try {\n", "    try {\n",
      "a library's call ends a capture elsewhere"),
     (CURRENT, "if (previous != index) Check<Runtime>(", "Check<Runtime>(", "a device is set that is current already"),
     (CURRENT, "error == Runtime::kSuccess && current != previous)", "error == Runtime::kSuccess)",
