@@ -32,7 +32,7 @@ struct Options {
   std::int64_t epochs = 5;
   std::int64_t batch = 128;
   std::int64_t images = 0;
-  float rate = 0.2F;  // above some 0.22 the first epoch makes much of each rounding
+  float rate = 0.2F;  // with 0.25 the first epoch multiplies rounding errors
   std::uint32_t seed = 1;
   std::string save = "fashion_mnist.blobproto";
   bool trace = false;
