@@ -43,9 +43,8 @@ class Kernels {
     Set(place_, 1, vectors->y);
     const auto of = [&](auto kernel) { return [this, vectors, kernel] { kernel(vectors->x, vectors->y); }; };
     const auto cublas = [&](auto call) {
-      return [this, vectors, call, n = static_cast<int>(count)] {
-        call(blas_.handle, n, place_.Read(vectors->x).data(), place_.ReadWrite(vectors->y).data());
-      };
+      return [this, vectors, call, n = static_cast<int>(count), x = place_.Read(vectors->x).data(),
+              y = place_.ReadWrite(vectors->y).data()] { call(blas_.handle, n, x, y); };
     };
     const auto set = of([this](const auto&, auto& y) { Set(place_, 1, y), Wait(); });
     const auto scale = of([this](const auto&, auto& y) { Scale(place_, kAlpha, y), Wait(); });
@@ -99,11 +98,10 @@ class Kernels {
           Gemm(place_, kNo, kNo, n, n, n, 1, matrices->x, matrices->y, 0, *result);
           Wait();
         },
-        [this, matrices, result, n] {
+        [this, matrices, result, n, x = place_.Read(matrices->x).data(), y = place_.Read(matrices->y).data(),
+         z = place_.Overwrite(*result).data()] {
           const float one = 1, zero = 0;
-          Check(cublasSgemm(blas_.handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one,
-                            place_.Read(matrices->y).data(), n, place_.Read(matrices->x).data(), n, &zero,
-                            place_.Overwrite(*result).data(), n));
+          Check(cublasSgemm(blas_.handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, y, n, x, n, &zero, z, n));
           Wait();
         });
   }

@@ -80,7 +80,7 @@ int Transitions(int argc, char** argv, ferry::Device& gpu) {
         by_hand.Follow(a, c);
       });
   bench::Compare(
-      "a memory made, written on the GPU and ended, cudaMallocAsync", kNothing,
+      "a memory made, taken for the GPU and ended, cudaMallocAsync", kNothing,
       [&] { benchmark::DoNotOptimize(SyncedMemory(kBytes, gpu).overwrite_gpu_data(a)); },
       [&] {
         void* block = nullptr;

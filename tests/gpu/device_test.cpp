@@ -122,6 +122,7 @@ TEST_CASE(
     CHECK(Asum(place, y) == 64);
     stream.Synchronize();
   };
+  use();  // which may initialise Kokkos: that waits for the device, and so ends each capture
   for (const int mode : {0, 1, 2})
     for (const bool elsewhere : {false, true}) {
       INFO("mode " << mode << (elsewhere ? ", on another thread" : ""));
