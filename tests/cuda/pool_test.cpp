@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cstdint>
 
-#include "ferry/synced_memory.hpp"
 #include "tests/gpu/gpus.hpp"
 
 namespace ferry::testing {
@@ -9,7 +8,8 @@ namespace ferry::testing {
 TEST_CASE("What is freed stays in the GPU's pool, whatever its size") {
   const auto device = EachGpu();
   if (!device->properties().memory_pools) return;
-  SyncedMemory(1000, *device).overwrite_gpu_data();
+  const StreamHandle on = device->properties().main_stream;
+  device->Deallocate(MemoryKind::kDevice, device->Allocate(MemoryKind::kDevice, 1000, on), 1000, on);
   cudaMemPool_t pool{};
   REQUIRE(cudaDeviceGetMemPool(&pool, device->properties().index) == cudaSuccess);
   std::uint64_t threshold = 0;
