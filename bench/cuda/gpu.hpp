@@ -19,23 +19,17 @@ inline void Check(int error) {
   if (error != 0) throw std::runtime_error("CUDA: error " + std::to_string(error));
 }
 
-/// Device memory as cudaMalloc gives it.
-struct RawDevice {
-  explicit RawDevice(std::size_t bytes) { Check(cudaMalloc(&ptr, bytes)); }
-  ~RawDevice() { (void)cudaFree(ptr); }
-  RawDevice(const RawDevice&) = delete;
-  RawDevice& operator=(const RawDevice&) = delete;
+/// Memory as CUDA gives it.
+template <auto kAllocate, auto kFree>
+struct RawMemory {
+  explicit RawMemory(std::size_t bytes) { Check(kAllocate(&ptr, bytes)); }
+  ~RawMemory() { (void)kFree(ptr); }
+  RawMemory(const RawMemory&) = delete;
+  RawMemory& operator=(const RawMemory&) = delete;
   void* ptr = nullptr;
 };
-
-/// Pinned host memory as CUDA gives it.
-struct RawHost {
-  explicit RawHost(std::size_t bytes) { Check(cudaMallocHost(&ptr, bytes)); }
-  ~RawHost() { (void)cudaFreeHost(ptr); }
-  RawHost(const RawHost&) = delete;
-  RawHost& operator=(const RawHost&) = delete;
-  void* ptr = nullptr;
-};
+using RawDevice = RawMemory<cudaMalloc, cudaFree>;
+using RawHost = RawMemory<cudaMallocHost, cudaFreeHost>;  ///< pinned
 
 /// As bytes are spoken of: 4KiB, 1GiB.
 inline std::string Text(std::size_t bytes) {

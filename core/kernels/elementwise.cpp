@@ -44,7 +44,7 @@ template <class Body, class... Operands>
 void ForElements(const char* call, const At& at, const Body& body, std::int64_t n,
                  const Operands&... operands) {
   const auto extents = ExtentsOf(call, n);
-  WithOperands(call, at, extents, body, RunLoop<1, PacksOn>{extents}, operands...);
+  WithOperands(call, at, extents, body, RunLoop<1, InPacks>{extents}, operands...);
 }
 
 }  // namespace

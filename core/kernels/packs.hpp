@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "ferry/detail/kokkos/bound.hpp"
-#include "ferry/detail/kokkos/extents.hpp"
 
 /// Loops whose bodies do little more than move bytes, on a GPU: whole packs, as many bytes as a thread can
 /// load or store at once. Element by element, threads wait for memory with too few bytes on their way.
@@ -52,7 +51,7 @@ class HeldPacks {
   Held held_[kPacks];
 };
 
-/// What a thread does of a loop over n elements. For an index the body uses the elements at that index alone,
+/// A Share, see LoopOn. For an index the body uses the elements at that index alone,
 /// and writes each that it does not read.
 template <class Bound>
 struct InPacks;
@@ -67,7 +66,7 @@ struct InPacks<BoundBody<Body, std::index_sequence<0>, std::index_sequence<I...>
   Bound bound;
   std::int64_t n, threads;
 
-  InPacks(const Bound& loop, std::int64_t count)
+  InPacks(const Bound& loop, std::int64_t count, std::int64_t /*at_once*/)
       : bound(loop), n(count), threads((count + kInPack * kAtOnce - 1) / (kInPack * kAtOnce)) {}
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t thread) const {
@@ -85,19 +84,6 @@ struct InPacks<BoundBody<Body, std::index_sequence<0>, std::index_sequence<I...>
     for (int k = 0; k < kAtOnce; ++k)
       for (std::int64_t i = 0; i < kInPack; ++i) bound.body(i, held[k]...);
     (held.Store(), ...);
-  }
-};
-
-/// The loop on a GPU, as LoopOn is one.
-template <class Bound, std::size_t N>
-struct PacksOn {
-  Extents<N> extents;
-  Bound bound;
-
-  template <class Space>
-  void operator()(const Space& space) const {
-    const InPacks<Bound> in_packs(bound, extents.count);
-    Kokkos::parallel_for(PolicyOn(space, {in_packs.threads}), in_packs);
   }
 };
 

@@ -23,13 +23,13 @@ TEST_CASE("threads share the indices of a loop, and none is idle while another o
   for (const std::int64_t n : kCounts)
     for (const std::int64_t at_once : {1, 16, 64, 5000}) {
       INFO(n << " indices, " << at_once << " threads at once");
-      const std::int64_t threads = ThreadsFor(n, at_once);
+      std::vector<int> times(static_cast<std::size_t>(n));
+      const ThreadsShare<Count> share({times.data()}, n, at_once);
+      const std::int64_t threads = share.threads;
       CHECK(threads >= std::min(n, at_once));
       CHECK(threads <= n);
       CHECK(4 * threads >= n);
-      std::vector<int> times(static_cast<std::size_t>(n));
-      for (std::int64_t thread = 0; thread < threads; ++thread)
-        ThreadsShare<Count>{{times.data()}, n, threads}(thread);
+      for (std::int64_t thread = 0; thread < threads; ++thread) share(thread);
       CHECK(std::ranges::all_of(times, [](int t) { return t == 1; }));
     }
 }
@@ -59,7 +59,7 @@ void CheckPacks(std::int64_t n, std::int64_t offset_x, std::int64_t offset_y) {
   std::iota(x, x + n, T(1));
   std::fill(y - offset_y, y + n + 16 - offset_y, T(3));
   std::int64_t in_place = 0;
-  const InPacks<Bound> loop(Bound({y, y + n, &in_place}, x, y), n);
+  const InPacks<Bound> loop(Bound({y, y + n, &in_place}, x, y), n, 1);
   for (std::int64_t thread = 0; thread < loop.threads; ++thread) loop(thread);
 
   INFO(n << " elements of " << sizeof(T) << " bytes at " << offset_x << " and " << offset_y);

@@ -126,7 +126,7 @@ void WithOperands([[maybe_unused]] const char* call, const At& at, const Extents
 }
 
 /// A loop at a place: what WithOperands calls.
-template <std::size_t N, template <class, std::size_t> class LoopOnGpu = LoopOn>
+template <std::size_t N, template <class> class Share = ThreadsShare>
 struct RunLoop {
   template <class Body, class... Arguments>
   static constexpr bool kTakes = Takes<Body, std::make_index_sequence<N>, Arguments...>::value;
@@ -137,7 +137,7 @@ struct RunLoop {
   static constexpr bool waits() noexcept { return false; }
   template <class Functor, class Touches>
   void operator()(const Place& place, const Functor& functor, const Touches& touches) const {
-    if (RunOnDeviceSpace(place, LoopOnGpu<Functor, N>{extents, functor})) return;
+    if (RunOnDeviceSpace(place, LoopOn<Functor, N, Share>{extents, functor})) return;
     EachOf<Functor, N> range{functor, {}};
     for (std::size_t axis = 0; axis < N; ++axis) range.dims[axis] = extents.dims[axis];
     RunHostCode(place, touches, [gpu = GpuOf(place.device().properties()), n = extents.count, range] {
