@@ -70,6 +70,20 @@ void CountSlow() {
     memory.overwrite_cpu_data();
     return 0;
   });
+  Count("Stream::Synchronize", [&] {
+    main.Synchronize();
+    return 0;
+  });
+  const ferry::Event point(main);
+  Count("Event::HostWait", [&] {
+    point.HostWait();
+    return 0;
+  });
+  Count("a_memory_in_both_spaces_and_its_end", [&] {
+    SyncedMemory memory(64, device);
+    memory.mutable_cpu_data(), memory.gpu_data();
+    return 0;
+  });
 }
 
 }  // namespace

@@ -116,9 +116,10 @@ unsigned SyncedMemory::Source(Spaces holders, unsigned space) const {
 
 /// The spaces whose buffer is that of `space`.
 Spaces SyncedMemory::SharersOf(unsigned space) const noexcept {
+  const Buffer& shared = BufferOf(space);
   Spaces sharers = 0;
   for (unsigned other = 0; other < kDevice + 1 + others_.size(); ++other)
-    if (&BufferOf(other) == &BufferOf(space)) sharers |= Only(other);
+    if (&BufferOf(other) == &shared) sharers |= Only(other);
   return sharers;
 }
 
@@ -258,6 +259,7 @@ Head SyncedMemory::HeadOf(Bytes bytes) const noexcept {
 }
 
 unsigned SyncedMemory::SpaceOf(Device& device) const {
+  if (&device == &device_) return kDevice;
   const std::lock_guard lock(mutex_);
   if (const auto space = FindSpace(device)) return *space;
   constexpr std::size_t kMost = 30;

@@ -10,6 +10,7 @@
 #include "core/memory/records.hpp"
 #include "core/memory/told_call.hpp"
 #include "core/memory/writers.hpp"
+#include "ferry/detail/in_place.hpp"
 #include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
 
@@ -55,10 +56,13 @@ void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t 
   }
   if (on == nullptr && !detail::Watched()) {
     // Both on the host alone, where nobody waits, nothing changes and nobody is told.
-    const void* const sole = source.WholeInPlace(Access::kOverwrite, nullptr);
-    void* const ours = sole != nullptr ? WholeInPlace(Access::kOverwrite, nullptr) : nullptr;
+    const auto sole = [](const SyncedMemory& memory) {
+      return detail::InPlace(memory).OnCpu<Access::kOverwrite>([]() -> void* { return nullptr; });
+    };
+    const void* const theirs = sole(source);
+    void* const ours = theirs != nullptr ? sole(*this) : nullptr;
     if (ours != nullptr) {
-      std::memcpy(static_cast<std::byte*>(ours) + here.first, static_cast<const std::byte*>(sole) + from,
+      std::memcpy(static_cast<std::byte*>(ours) + here.first, static_cast<const std::byte*>(theirs) + from,
                   size);
       return;
     }

@@ -2,7 +2,6 @@
 // How the uses of a buffer end, so that it can be given back.
 #include <algorithm>
 #include <new>
-#include <utility>
 
 #include "core/device/name.hpp"
 #include "core/memory/runs.hpp"
@@ -52,14 +51,13 @@ bool Ended(const Use& use, Wait wait) noexcept {
 template <class Wait>
 bool UseList::TryEnd(Wait wait) noexcept {
   if (uses_.whole() && uses_.front().empty()) return true;
-  const auto ended = [&](const Use& use) { return Ended(use, wait); };
   try {
-    std::vector<Use> left = All();
-    std::erase_if(left, ended);
-    uses_.Reset(Uses(std::move(left)));
-  } catch (const std::bad_alloc&) {  // one by one then
-    Change({}, [&](std::vector<Use>& uses) { std::erase_if(uses, ended); });
+    if (!uses_.whole()) uses_.Reset(Uses(All()));  // each piece of work once
+  } catch (const std::bad_alloc&) {                // once a run then
   }
+  Change({}, [&](std::vector<Use>& uses) {
+    std::erase_if(uses, [&](const Use& use) { return Ended(use, wait); });
+  });
   return empty();
 }
 

@@ -6,7 +6,7 @@ CHECKED = "core/device/checked_device.cpp"
 CHOOSE = "core/device/backend.cpp"
 STATISTICS = "core/device/statistics_device.cpp"
 REGISTRY = "include/ferry/detail/registry.hpp"
-FORWARDING = "include/ferry/forwarding_device.hpp"
+FORWARDING = "core/device/forwarding_device.cpp"
 
 MUTATIONS = [
     # The pool.
@@ -68,5 +68,5 @@ MUTATIONS = [
     (POOL, "  GiveBack(kind, size, {&block, 1}, on);\n", "", "a block that cannot be kept is lost"),
 
     # What they have in common.
-    (FORWARDING, "    if (next_ == nullptr)\n", "    if (false)\n", "an adaptor is made around no device"),
+    (FORWARDING, "  if (next_ == nullptr)\n", "  if (false)\n", "an adaptor is made around no device"),
 ]
