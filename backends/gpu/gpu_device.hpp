@@ -37,8 +37,11 @@ class GpuDevice : public Device {
     // waiting.
     for (const KeptBlocks::Block& block : kept)
       for (const EventHandle point : block.points) Release(point);
-    if (!kept.empty()) Ignore(Runtime::DeviceSynchronize());
-    for (const KeptBlocks::Block& block : kept) FreeIdle(block.kind, block.ptr);
+    const Error error = kept.empty() ? Runtime::kSuccess : Runtime::DeviceSynchronize();
+    Ignore(error);
+    // Else they may be in use for as long as the device of the vendor's is there.
+    if (error == Runtime::kSuccess)
+      for (const KeptBlocks::Block& block : kept) FreeIdle(block.kind, block.ptr);
     queues_.DestroyEvents();
   }
 

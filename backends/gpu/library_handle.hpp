@@ -25,10 +25,12 @@ class LibraryHandle {
   }
 
   explicit LibraryHandle(const Stream& on) : device_(on.device().properties().index) {
-    gpu::Upkeep([&] { Check("Create", Names::Create(&handle_)); });
-    const auto status = Names::SetStream(handle_, Names::Native(on));
-    if (status != Names::kSuccess) (void)Names::Destroy(handle_);
-    Check("SetStream", status);
+    Upkeep([&] {
+      Check("Create", Names::Create(&handle_));
+      const auto status = Names::SetStream(handle_, Names::Native(on));
+      if (status != Names::kSuccess) (void)Names::Destroy(handle_);
+      Check("SetStream", status);
+    });
   }
   ~LibraryHandle() {
     try {

@@ -97,6 +97,8 @@ class Machine {
   /// The same, for work: one under capture is misuse.
   std::shared_ptr<Queue> Ready(const Call& call, std::uintptr_t stream, std::optional<int> device);
   bool AnyCapturing(int device) const;
+  /// For a call that no capture on the device survives, and that fails where there is one.
+  Error EndAllCaptures(const Call& call, int device);
   /// For a call that is not safe while a stream is captured: ends the captures that the calling thread's mode
   /// does not exempt, and then fails.
   Error EndUnsafeCaptures(const Call& call);

@@ -98,6 +98,14 @@ bool Machine::AnyCapturing(int device) const {
                      [&](const auto& queue) { return queue->capturing && queue->device == device; });
 }
 
+Error Machine::EndAllCaptures(const Call& call, int device) {
+  bool ended = false;
+  for (const auto& queue : queues_)
+    if (queue->capturing && queue->device == device) queue->capture_invalidated = ended = true;
+  return ended ? Misuse(call, "a stream is under capture", SimRuntime::kStreamCaptureUnsupported)
+               : SimRuntime::kSuccess;
+}
+
 Error Machine::EndUnsafeCaptures(const Call& call) {
   const auto mode = ThreadCaptureMode();
   if (mode == SimRuntime::kCaptureRelaxed) return SimRuntime::kSuccess;

@@ -59,8 +59,7 @@ SimRuntime::Error SimRuntime::ContextIsActive(int index, bool* active) {
 }
 SimRuntime::Error SimRuntime::DeviceSynchronize() {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock& lock) {
-    if (machine().AnyCapturing(CurrentDevice()))
-      return machine().Misuse(call, "a stream is under capture", kStreamCaptureUnsupported);
+    if (const Error captured = machine().EndAllCaptures(call, CurrentDevice())) return captured;
     ++machine().report.host_waits;
     machine().WaitForAll(CurrentDevice(), lock);
     machine().Release();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a stream under graph capture, of the program's own, must not notice of Ferry, and Ferry of it.
+#include <algorithm>
 #include <catch2/generators/catch_generators.hpp>
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "ferry/error.hpp"
@@ -138,14 +141,81 @@ TEST_CASE("a call that is not safe ends the captures that its thread's mode does
   (void)SimRuntime::GetLastError();
 }
 
+TEST_CASE("a wait for the device ends every capture on it, and no other, whatever the thread's mode") {
+  for (const CaptureMode mode : kModes) {
+    INFO(static_cast<int>(mode));
+    SimWorld world({.devices = 2});
+    SimDevice second(1);
+    const Stream elsewhere(second);
+    sim::BeginCapture(world.side, mode);
+    sim::BeginCapture(elsewhere, mode);
+    auto relaxed = SimRuntime::kCaptureRelaxed;
+    (void)SimRuntime::ThreadExchangeStreamCaptureMode(&relaxed);
+    CHECK(SimRuntime::DeviceSynchronize() == SimRuntime::kStreamCaptureUnsupported);
+    (void)SimRuntime::ThreadExchangeStreamCaptureMode(&relaxed);
+    CHECK_THROWS_AS(sim::EndCapture(world.side), DeviceError);
+    CHECK_NOTHROW(sim::EndCapture(elsewhere));
+    (void)SimRuntime::GetLastError();
+  }
+}
+
 TEST_CASE("a call of Ferry's leaves its thread's own calls as unsafe for a capture as they were") {
-  SimWorld world;
-  sim::BeginCapture(world.side);
-  world.device.Deallocate(MemoryKind::kPinnedHost, world.NewPinned(), kBytes, world.main.handle());
-  void* ptr = nullptr;
-  CHECK(SimRuntime::MallocHost(&ptr, kBytes) == SimRuntime::kStreamCaptureUnsupported);
-  CHECK_THROWS_AS(sim::EndCapture(world.side), DeviceError);
-  (void)SimRuntime::GetLastError();
+  for (const auto own :
+       {SimRuntime::kCaptureGlobal, SimRuntime::kCaptureThreadLocal, SimRuntime::kCaptureRelaxed}) {
+    SimWorld world;
+    auto mode = own;
+    (void)SimRuntime::ThreadExchangeStreamCaptureMode(&mode);
+    UseAll(world.device, world.side);
+    mode = SimRuntime::kCaptureGlobal;
+    (void)SimRuntime::ThreadExchangeStreamCaptureMode(&mode);
+    CHECK(mode == own);
+  }
+}
+
+/// Work on a device whose stream and memory are dropped under capture, and then the device ends.
+struct EndsWithKept {
+  explicit EndsWithKept(int captured) : other(captured) {
+    {
+      const Stream brief(*device);
+      void* const block = device->Allocate(MemoryKind::kDevice, kBytes, brief.handle());
+      sim::Launch(brief, {block}, [this] { ran = true; });
+      sim::BeginCapture(brief);
+      device->Deallocate(MemoryKind::kDevice, block, kBytes, brief.handle());
+    }
+    capture.emplace(other);
+    sim::BeginCapture(*capture);
+    device.reset();
+  }
+  int reset = (sim::Reset({.order = sim::Order::kLate, .devices = 2}), 0);
+  std::unique_ptr<SimDevice> device = std::make_unique<SimDevice>(0);
+  SimDevice other;
+  std::optional<Stream> capture;
+  bool ran = false;
+};
+
+/// That were not given back.
+long BlocksLeft() {
+  const auto leaks = sim::Inspect().leaks;
+  return std::count_if(leaks.begin(), leaks.end(),
+                       [](const std::string& leak) { return Contains(leak, "bytes"); });
+}
+
+TEST_CASE("a device that ends with kept memory leaves captures on other devices alone") {
+  EndsWithKept world(1);
+  CHECK_NOTHROW(sim::EndCapture(*world.capture));
+  CHECK(world.ran);
+  CHECK(BlocksLeft() == 0);
+  CHECK(sim::Inspect().misuse.empty());
+}
+
+TEST_CASE("a device that can't wait at its end for what uses kept memory does not give that back") {
+  EndsWithKept world(0);
+  CHECK_FALSE(world.ran);
+  CHECK(BlocksLeft() == 1);
+  CHECK_THROWS_AS(sim::EndCapture(*world.capture), DeviceError);  // ended by the wait
+  CHECK(Contains(OnlyMisuse(), "DeviceSynchronize"));
+  sim::Drain();
+  CHECK(world.ran);
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ MUTATIONS = [
      "no fill of adopted heap"),
     (COPY, "from == nullptr && direction == kHostToDevice;", "from == nullptr;",
      "a copy reads adopted heap out of its stream's order"),
+    (QUEUE, "queue->capture_invalidated = ended = true;", "ended = true;", "a capture survives a wait for its device"),
     (SIM, "          if (queue->capturing) return ++m.report.captured, SimRuntime::kSuccess;\n", "",
      "kernels of a graph run at once"),
 ]
