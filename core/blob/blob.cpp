@@ -33,24 +33,34 @@ std::size_t Blob<T>::Bytes(const Shape& shape, const char* call) {
 }
 
 template <class T>
-Reshaping Blob<T>::Change(std::size_t bytes) {
-  return {
-      {data_.memory_, data_.first_}, {diff_.memory_, diff_.first_}, this->bytes(), bytes, device(), name()};
+Reshaping Blob<T>::Change(std::size_t bytes, const Site& site) {
+  return {{data_.memory_, data_.first_},
+          {diff_.memory_, diff_.first_},
+          this->bytes(),
+          bytes,
+          device(),
+          name(),
+          Reshaping::Room::kEnough,
+          site};
 }
 
 template <class T>
-void Blob<T>::ReshapeTo(const Shape& shape, const char* call) {
-  Reshaping reshaping = Change(Bytes(shape, call));
+void Blob<T>::ReshapeTo(const Shape& shape, const char* call, const Site& site) {
+  Reshaping reshaping = Change(Bytes(shape, call), site);
   Commit(shape, reshaping);
 }
+template <class T>
+void Blob<T>::ReshapeTo(const Shape& shape, const char* file, const char* function, int line) {
+  ReshapeTo(shape, "Blob::Reshape", Site::Caller(file, line, function));
+}
 
 template <class T>
-void Blob<T>::ShrinkToFit() {
+void Blob<T>::ShrinkToFit(const Site& site) {
   if (!HasShape()) return;
   Reshaping reshaping({data_.memory_, data_.first_}, {diff_.memory_, diff_.first_}, bytes(), bytes(),
-                      device(), name(), Reshaping::Room::kExact);
+                      device(), name(), Reshaping::Room::kExact, site);
   for (const BlobPart part : {BlobPart::kData, BlobPart::kDiff})
-    reshaping.Copy(part, *array(part).memory_, array(part).first_, nullptr, Site::Caller());
+    reshaping.Copy(part, *array(part).memory_, array(part).first_, nullptr, site);
   reshaping.Commit();
   Fit();
 }
@@ -109,7 +119,7 @@ void Blob<T>::Copy(const Blob& source, BlobPart part, WithReshape reshape, const
   const Array<T>& from = source.array(part);
   const Array<T>& to = array(part);
   if (fits) return to.memory_->Assign({to.first_, bytes()}, *from.memory_, from.first_, on, site);
-  Reshaping reshaping = Change(source.bytes());
+  Reshaping reshaping = Change(source.bytes(), site);
   reshaping.Copy(part, *from.memory_, from.first_, on, site);
   Commit(source.shape_, reshaping);
 }
@@ -122,20 +132,20 @@ void Blob<T>::Prefetch(Side side, const Stream& on, BlobPart part, const Site& s
 
 template <class T>
 void Blob<T>::set_cpu_data(T* data, const Site& site) {
-  auto memory = Adoptive(data, "Blob::set_cpu_data");
+  auto memory = Adoptive(data, "Blob::set_cpu_data", site);
   memory->set_cpu_data(data, {}, site);
   data_ = Array<T>(std::move(memory), 0, this->count());
 }
 
 template <class T>
 void Blob<T>::set_gpu_data(T* data, const Stream& on, const Site& site) {
-  auto memory = Adoptive(data, "Blob::set_gpu_data");
+  auto memory = Adoptive(data, "Blob::set_gpu_data", site);
   memory->set_gpu_data(data, on, {}, site);
   data_ = Array<T>(std::move(memory), 0, this->count());
 }
 
 template <class T>
-MemoryPtr Blob<T>::Adoptive(const T* ptr, const char* call) const {
+MemoryPtr Blob<T>::Adoptive(const T* ptr, const char* call, const Site& site) const {
   const auto refuse = [call](const std::string& why) {
     throw std::invalid_argument(std::string(call) + ": the pointer is " + why);
   };
@@ -145,7 +155,7 @@ MemoryPtr Blob<T>::Adoptive(const T* ptr, const char* call) const {
   if (this->data()->Owns(ptr) || this->diff()->Owns(ptr))
     refuse("to elements that this blob owns and would free; give it those of another owner");
   const bool whole = data_.first_ == 0 && this->data()->size() == bytes();
-  return whole ? this->data() : MemoryPtr(std::make_shared<SyncedMemory>(bytes(), device(), name()));
+  return whole ? this->data() : MemoryPtr(std::make_shared<SyncedMemory>(bytes(), device(), name(), site));
 }
 
 template <class T>
@@ -181,13 +191,13 @@ std::string Blob<T>::Described() const {
 }
 
 template <class T>
-const SyncedMemory& Blob<T>::ShapeMemory() const {
+const SyncedMemory& Blob<T>::ShapeMemory(const Site& site) const {
   detail::BlobExtras& extras = extras_.Get();
   const std::lock_guard lock(extras.mutex);
   if (extras.dims == nullptr) {
     const std::vector<int> dims = shape_.ToInts("Blob::gpu_shape");
-    auto memory = std::make_unique<SyncedMemory>(dims.size() * sizeof(int), device());
-    if (!dims.empty()) std::memcpy(memory->overwrite_cpu_data(), dims.data(), memory->size());
+    auto memory = std::make_unique<SyncedMemory>(dims.size() * sizeof(int), device(), std::string(), site);
+    if (!dims.empty()) std::memcpy(memory->overwrite_cpu_data(site), dims.data(), memory->size());
     extras.dims = std::move(memory);
   }
   return *extras.dims;

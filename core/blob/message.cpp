@@ -63,7 +63,7 @@ void Blob<T>::Take(const detail::BlobContents& contents, bool reshape, const Sit
   data.Require(shape, "data");
   if (diff.size() != 0) diff.Require(shape, "diff");
 
-  Reshaping reshaping = Change(Bytes(shape, "Blob::FromProto"));
+  Reshaping reshaping = Change(Bytes(shape, "Blob::FromProto"), site);
   if (shape.count() != 0) {
     constexpr std::array kParts{BlobPart::kData, BlobPart::kDiff};
     std::array<void*, 2> out{};

@@ -14,7 +14,7 @@ std::string LabelOf(const std::string& name, BlobPart part) {
 }
 
 Reshaping::Reshaping(Storage data, Storage diff, std::size_t before, std::size_t after, Device& device,
-                     const std::string& name, Room room)
+                     const std::string& name, Room room, const Site& site)
     : changes_{Change{data, 0, 0}, Change{diff, 0, 0}}, after_(after) {
   for (const BlobPart part : {BlobPart::kData, BlobPart::kDiff}) {
     Change& change = changes_[static_cast<std::size_t>(part)];
@@ -23,7 +23,7 @@ Reshaping::Reshaping(Storage data, Storage diff, std::size_t before, std::size_t
     const bool lacks = old == nullptr || old->capacity() < first || old->capacity() - first < after;
     const bool spare = room == Room::kExact && !lacks && change.sole() && old->capacity() > after;
     if (lacks || spare) {
-      change.fresh = std::make_shared<SyncedMemory>(after, device, LabelOf(name, part));
+      change.fresh = std::make_shared<SyncedMemory>(after, device, LabelOf(name, part), site);
       continue;
     }
     change.size = old->size();

@@ -12,6 +12,7 @@
 #include "ferry/device.hpp"
 #include "ferry/diff.hpp"
 #include "ferry/memory_ptr.hpp"
+#include "ferry/site.hpp"
 
 namespace ferry::detail {
 
@@ -28,9 +29,9 @@ class Reshaping {
 
   /// Makes new storage where there is none, where the capacity is below `after`, and with kExact also where
   /// it is above and nobody shares it. `before` and `after` are the bytes that the blob uses; `name` is the
-  /// blob's.
+  /// blob's, `site` the call's.
   Reshaping(Storage data, Storage diff, std::size_t before, std::size_t after, Device& device,
-            const std::string& name, Room room = Room::kEnough);
+            const std::string& name, Room room, const Site& site);
   ~Reshaping();
   Reshaping(const Reshaping&) = delete;
   Reshaping& operator=(const Reshaping&) = delete;

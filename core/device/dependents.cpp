@@ -70,9 +70,10 @@ void Dependents::Remove(Label& label) noexcept {
   (label.previous != nullptr ? label.previous->next : labels_) = label.next;
 }
 
-void Dependents::Report(Dependent kind) noexcept try {
+void Dependents::Report(Dependent kind, const Site* made) noexcept try {
   if (reported_.exchange(true)) return;
   Log(LogLevel::kError, std::string(kind == Dependent::kStream ? "a stream" : "an event") +
+                            (made != nullptr ? ", made by " + ferry::Name(*made) + ',' : "") +
                             " outlives its device " + device() +
                             ", and is not given back. Destroy it before the device");
 } catch (const std::bad_alloc&) {

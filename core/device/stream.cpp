@@ -123,13 +123,13 @@ class QueueTrace {
 /// A stream of ours, as its users share it.
 class Queue {
  public:
-  explicit Queue(Device& device) : device_(device), serial_(device.serial()) {
+  Queue(Device& device, const Site& site) : device_(device), serial_(device.serial()), site_(site) {
     Dependents::Of(serial_).Add(Dependent::kStream, device);
   }
   ~Queue() {
     Dependents& dependents = Dependents::Of(serial_);
     if (dependents.gone())
-      dependents.Report(Dependent::kStream), trace_->Close();
+      dependents.Report(Dependent::kStream, &site_), trace_->Close();
     else if (handle_ != StreamHandle::kNone)
       End();
     dependents.Remove(Dependent::kStream);
@@ -158,6 +158,7 @@ class Queue {
 
   Device& device_;
   const std::uint16_t serial_;
+  const Site site_;  ///< where it was made
   StreamHandle handle_ = StreamHandle::kNone;
   StreamId id_ = NewOwn();
   std::shared_ptr<QueueTrace> trace_ = std::make_shared<QueueTrace>();
@@ -232,8 +233,8 @@ void Event::HostWaitTold(const char* file, int line, const char* function) const
                        [this] { detail::HostWait(*this); });
 }
 
-Stream::Stream(Device& device)
-    : device_(&device), handle_{}, id_{}, queue_(std::make_shared<detail::Queue>(device)) {
+Stream::Stream(Device& device, const Site& site)
+    : device_(&device), handle_{}, id_{}, queue_(std::make_shared<detail::Queue>(device, site)) {
   queue_->trace()->set_queue(queue_);
   queue_->Create();
   handle_ = queue_->handle();

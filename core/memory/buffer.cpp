@@ -103,7 +103,7 @@ std::int64_t SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted, std::in
   const std::int64_t waited = host_waits ? watch.Read() : 0;
   if (!ended) return Abandon(buffer, on), waited;
   if (buffer.guarded)
-    detail::HostGuard::GiveBack(*this, buffer.ptr);
+    detail::HostGuard::GiveBack(*this, buffer.ptr, evicted);
   else if (buffer.live != nullptr)
     buffer.device->Deallocate(buffer.kind, buffer.ptr, buffer.allocated(), on.handle());
   if (buffer.deleter) (*buffer.deleter)(buffer.ptr);

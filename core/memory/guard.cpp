@@ -59,8 +59,8 @@ void HostGuard::NoteUnguarded(const SyncedMemory& memory, bool unified) noexcept
 } catch (const std::bad_alloc&) {  // it stays unsaid
 }
 
-void HostGuard::GiveBack(const SyncedMemory& owner, void* ptr) noexcept {
-  Table::instance().GiveBack(ptr, owner.label());
+void HostGuard::GiveBack(const SyncedMemory& owner, void* ptr, const Site* released) noexcept {
+  Table::instance().GiveBack(ptr, owner.label(), released);
 }
 void HostGuard::Lose(const SyncedMemory& owner, void* ptr) noexcept {
   Table::instance().Lose(ptr, owner.label());
@@ -85,8 +85,8 @@ void* HostGuard::Table::Make(const SyncedMemory& owner, std::size_t bytes) {
   std::byte* begin = Room(span + Pages::page());
   for (; begin == nullptr && !gone_.empty(); begin = Room(span + Pages::page())) ForgetOldest();
   if (begin == nullptr) return nullptr;
-  blocks_.emplace(begin,
-                  Block{&owner, {}, begin, bytes, std::vector<Access>(span / Pages::page(), Access::kNone)});
+  blocks_.emplace(
+      begin, Block{&owner, {}, {}, begin, bytes, std::vector<Access>(span / Pages::page(), Access::kNone)});
   ++live_;
   return begin;
 }
@@ -107,11 +107,12 @@ std::byte* HostGuard::Table::Room(std::size_t span) {
   return nullptr;
 }
 
-void HostGuard::Table::GiveBack(void* ptr, const std::string& label) noexcept {
+void HostGuard::Table::GiveBack(void* ptr, const std::string& label, const Site* released) noexcept {
   if (getpid() != process_) return;  // as in Make
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(static_cast<std::byte*>(ptr));
   End(found->second, label);
+  if (released != nullptr) found->second.released = *released;
   pages_.Discard(found->second.begin, found->second.pages.size() * Pages::page());
   --live_;
   try {

@@ -21,8 +21,8 @@ class HostGuard {
   static void* Make(const SyncedMemory& owner, std::size_t bytes) noexcept;
   /// That a memory has bytes that are not guarded; once for each of the two reasons.
   static void NoteUnguarded(const SyncedMemory& memory, bool unified) noexcept;
-  /// They stay out of reach.
-  static void GiveBack(const SyncedMemory& owner, void* ptr) noexcept;
+  /// They stay out of reach. `released` is the Release that takes them, if it is one.
+  static void GiveBack(const SyncedMemory& owner, void* ptr, const Site* released) noexcept;
   /// The same where work may still use them: nobody gets them any more.
   static void Lose(const SyncedMemory& owner, void* ptr) noexcept;
   /// Where we and the devices find the byte at `ptr`, whoever may touch it.

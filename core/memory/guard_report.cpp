@@ -38,11 +38,14 @@ void HostGuard::Table::Describe(FaultLine& line, const Block& block, const std::
   const auto byte = static_cast<std::size_t>(at - block.begin);
   HostGuard::Words::NameByte(line, at - block.begin,
                              block.owner != nullptr ? block.owner->label() : block.label, block.bytes);
-  if (block.owner == nullptr)
-    line << "the memory has ended, or released its host bytes.";
-  else if (byte >= block.bytes)
+  if (block.released) {
+    HostGuard::Words::NameSite(line, *block.released);
+    line << " has released its host bytes.";
+  } else if (block.owner == nullptr) {
+    line << "the memory has ended, or was given other bytes.";
+  } else if (byte >= block.bytes) {
     line << "nothing is there.";
-  else if (TryLockInHandler(block.owner->mutex_)) {
+  } else if (TryLockInHandler(block.owner->mutex_)) {
     HostGuard::Words::Of(*block.owner, kHost, byte).Describe(line, Side::kCpu, access);
     block.owner->mutex_.unlock();
   } else {

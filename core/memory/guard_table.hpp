@@ -8,12 +8,14 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/memory/guard.hpp"
 #include "ferry/detail/fault.hpp"
 #include "ferry/detail/pages.hpp"
+#include "ferry/site.hpp"
 
 namespace ferry::detail {
 
@@ -25,7 +27,7 @@ class HostGuard::Table final : public FaultReporter {
   static Table& instance();
 
   void* Make(const SyncedMemory& owner, std::size_t bytes);
-  void GiveBack(void* ptr, const std::string& label) noexcept;
+  void GiveBack(void* ptr, const std::string& label, const Site* released) noexcept;
   std::byte* Reach(const void* ptr) const noexcept { return pages_.Work(ptr); }
   void Lose(void* ptr, const std::string& label) noexcept;
   void Refresh(const SyncedMemory& memory, Bytes bytes) noexcept;
@@ -41,8 +43,9 @@ class HostGuard::Table final : public FaultReporter {
  private:
   using Access = Pages::Access;
   struct Block {
-    const SyncedMemory* owner;  ///< null after it was given back
-    std::string label;          ///< then
+    const SyncedMemory* owner;     ///< null after it was given back
+    std::string label;             ///< then
+    std::optional<Site> released;  ///< by which Release, if it was one
     std::byte* begin;
     std::size_t bytes;
     std::vector<Access> pages;  ///< within whose reach each one is

@@ -9,14 +9,11 @@
 #include "core/memory/writers.hpp"
 
 namespace ferry::detail {
-namespace {
 
-void NameSite(FaultLine& line, const Site& site) noexcept {
+void HostGuard::Words::NameSite(FaultLine& line, const Site& site) noexcept {
   const std::string_view file = site.file();
   (line << site.function() << " (" << file.substr(file.rfind('/') + 1) << ":").Number(site.line()) << ")";
 }
-
-}  // namespace
 
 HostGuard::Words HostGuard::Words::Of(const SyncedMemory& memory, unsigned space, std::size_t byte) noexcept {
   const Bytes here{byte, byte + 1};

@@ -26,6 +26,7 @@ class HostGuard::Words {
   /// `byte 5 of "w", which has 64: `, or so many bytes behind its end.
   static void NameByte(FaultLine& line, std::ptrdiff_t byte, std::string_view label,
                        std::size_t bytes) noexcept;
+  static void NameSite(FaultLine& line, const Site& site) noexcept;  ///< "Step (a.cpp:34)"
   static const char* RightAccess(Side side, FaultAccess access) noexcept;
 
  private:

@@ -244,6 +244,7 @@ void Tell(const UnreadRecord& unread, std::uint64_t arrivals) noexcept {
             [&](Observer& observer) { observer.On(unread); });
 }
 void Tell(const WaitRecord& wait) noexcept { TellAll(wait); }
+void Tell(const StreamWaitRecord& wait) noexcept { TellAll(wait); }
 void Tell(const LifeRecord& life) noexcept { TellAll(life); }
 void TellStart(const CallRecord& call) noexcept {
   CallFromStart([&](Observer& observer) { observer.OnStart(call); });

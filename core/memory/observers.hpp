@@ -21,6 +21,7 @@ void Tell(const AccessRecord& access) noexcept;
 /// To those of the first `arrivals` observers that are still there: while one is there, no use goes unseen.
 void Tell(const UnreadRecord& unread, std::uint64_t arrivals) noexcept;
 void Tell(const WaitRecord& wait) noexcept;
+void Tell(const StreamWaitRecord& wait) noexcept;
 void Tell(const LifeRecord& life) noexcept;
 void TellStart(const CallRecord& call) noexcept;
 void Tell(const CallRecord& call) noexcept;

@@ -150,6 +150,21 @@ void Records::TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexce
                           .waited_ns = waited.count()});
 }
 
+void Records::TellStreamWaits(const Arrival& arrival, const Buffer& buffer, Bytes bytes, Access access,
+                              const Stream& on) noexcept try {
+  const SyncedMemory& memory = *arrival.memory;
+  for (const auto& one : buffer.uses.Predecessors(bytes, access, on.id()))
+    detail::Tell(StreamWaitRecord{.memory = &memory,
+                                  .range = {bytes.first, memory.CountOf(bytes)},
+                                  .on = &on,
+                                  .other = one.device,
+                                  .waits_for = one.on,
+                                  .for_copy = one.is_copy,
+                                  .access = access,
+                                  .site = arrival.site});
+} catch (const std::bad_alloc&) {  // they stay untold
+}
+
 void Records::TellLife(const SyncedMemory& memory, bool begins, std::int64_t waited_ns,
                        std::optional<Site> site) noexcept {
   detail::Tell(LifeRecord{.memory = &memory,

@@ -35,6 +35,10 @@ class Records {
   static void NoteZeros(const SyncedMemory& memory, Bytes bytes) noexcept;
   /// The host waited for what the access needs.
   static void TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept;
+  /// A stream waits, so that the access, or a copy for it, may use the bytes of a buffer. It is not noted
+  /// yet.
+  static void TellStreamWaits(const Arrival& arrival, const Buffer& buffer, Bytes bytes, Access access,
+                              const Stream& on) noexcept;
   /// Before its end the host waited for who used its bytes.
   static void TellLife(const SyncedMemory& memory, bool begins, std::int64_t waited_ns,
                        std::optional<Site> site) noexcept;

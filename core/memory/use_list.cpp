@@ -112,16 +112,26 @@ std::vector<UseList::Awaited> UseList::Readers(Bytes bytes, Dying& dying) const 
                [](const Use& use) { return !use.writes && !use.on.device().properties().unified; });
 }
 
+std::vector<UseList::Predecessor> UseList::Predecessors(Bytes bytes, Access access, StreamId on) const {
+  std::vector<Predecessor> found;
+  EachBefore(bytes, access, on, [&](const Use& use) {
+    found.push_back({&use.on.device(), use.on.id(), use.point.has_value()});
+  });
+  return found;
+}
+
 /// Streams without a point are asked for together: one event each is all that it costs then.
-void UseList::Order(Bytes bytes, Access access, const Stream& on, Dying& dying) const {
+bool UseList::Order(Bytes bytes, Access access, const Stream& on, Dying& dying) const {
   std::array<StreamHandle, 8> handles;
   std::array<std::optional<Stream>, 8> streams;  // alive until they have been waited for
   std::size_t count = 0;
+  bool waits = false;
   const auto order = [&] {
     if (count != 0) on.device().Order({handles.data(), count}, on.handle());
     for (; count != 0; streams[count].reset()) Dismiss(std::move(*streams[--count]), dying);
   };
   EachBefore(bytes, access, on.id(), [&](const Use& use) {
+    waits = true;
     auto stream = use.point ? std::nullopt : use.on.Alive();
     if (!stream || &stream->device() != &on.device()) {
       if (const auto point = stream ? Event(*stream) : use.point ? use.point : use.on.LastPoint())
@@ -134,16 +144,18 @@ void UseList::Order(Bytes bytes, Access access, const Stream& on, Dying& dying) 
     streams[count++] = std::move(stream);
   });
   order();
+  return waits;
 }
 
-void UseList::Prepare(Bytes bytes, Access access, const Stream& on, Dying& dying) {
-  Order(bytes, access, on, dying);
+bool UseList::Prepare(Bytes bytes, Access access, const Stream& on, Dying& dying) {
+  const bool waits = Order(bytes, access, on, dying);
   uses_.Isolate(bytes);
   const bool reads = access == Access::kRead;
   uses_.Each(bytes, [&](Bytes, Uses& uses) {
     uses.reserve(reads ? uses.size() + 1 : std::max<std::size_t>(uses.size(), 1));
     return reads;
   });
+  return waits;
 }
 
 std::uint64_t UseList::Note(Bytes bytes, Access access, const Stream& on, Dying& dying) noexcept {

@@ -37,13 +37,14 @@ bool Same(ByteRange a, ByteRange b) noexcept { return a.first == b.first && a.by
 
 Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
   Memory& known = memories_[&memory];
-  if (known.label == nullptr || *known.label != memory.label()) known.label = LabelOf(memory.label());
+  if (known.name == nullptr || known.name->label != memory.label())
+    known.name = NameOf(memory.label(), known.made);
   return known;
 }
 
-Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, const std::string* label) {
+Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, const Name* name) {
   return {.kind = LedgerKind::kCopy,
-          .label = label,
+          .name = name,
           .from = spaces_.NumberOf(copy.from),
           .to = spaces_.NumberOf(copy.to),
           .written = copy.written,
@@ -55,7 +56,9 @@ Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, const std::string*
 
 void Ledger::Book::On(const UnreadRecord& unread) {
   const std::lock_guard lock(mutex_);
-  LedgerEntry* const entry = Find(KeyOf(*unread.copy, LabelOf(std::string(unread.label))));
+  const auto memory = memories_.find(unread.copy->memory);
+  const auto made = memory != memories_.end() ? memory->second.made : std::nullopt;
+  LedgerEntry* const entry = Find(KeyOf(*unread.copy, NameOf(std::string(unread.label), made)));
   // Once entries have been summed, it may be another one that has counted the copy.
   if (entry != nullptr && small_[static_cast<std::size_t>(LedgerKind::kCopy)].count == 0) ++entry->unread;
 }
@@ -94,7 +97,7 @@ bool Ledger::Book::InVain(const CopyRecord& copy, const Memory& memory) {
 void Ledger::Book::On(const CopyRecord& copy) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*copy.memory);
-  const Key key = KeyOf(copy, memory.label);
+  const Key key = KeyOf(copy, memory.name);
   LedgerEntry& entry = Count(key, copy.range.bytes, copy.took_ns);
   const bool in_vain = detail_ == Detail::kVerify && InVain(copy, memory);
   const bool returns = Returns(copy, memory.trip);
@@ -156,7 +159,7 @@ void Ledger::Book::On(const AccessRecord& access) {
   if (detail_ == Detail::kVerify) Verify(access, memory);
   if (access.zeroed == 0) return;
   Count({.kind = LedgerKind::kFill,
-         .label = memory.label,
+         .name = memory.name,
          .to = spaces_.NumberOf(access.on != nullptr ? &access.on->device() : nullptr),
          .asked = access.site,
          .access = access.access,
@@ -178,7 +181,7 @@ void Ledger::Book::On(const CallRecord& call) {
     if (!copies) continue;
     const std::size_t space = spaces_.NumberOf(call.on != nullptr ? &call.on->device() : nullptr);
     Count({.kind = LedgerKind::kCopy,
-           .label = written.label,
+           .name = written.name,
            .from = space,
            .to = space,
            .asked = call.site,
@@ -187,7 +190,7 @@ void Ledger::Book::On(const CallRecord& call) {
   }
   if (call.waits)
     Count({.kind = LedgerKind::kWait,
-           .label = call.operands.empty() ? LabelOf({}) : MemoryOf(*call.operands[0].memory).label,
+           .name = call.operands.empty() ? NameOf({}) : MemoryOf(*call.operands[0].memory).name,
            .asked = call.site},
           0, call.took_ns);
 }
@@ -195,7 +198,7 @@ void Ledger::Book::On(const CallRecord& call) {
 void Ledger::Book::On(const SyncRecord& sync) {
   const std::lock_guard lock(mutex_);
   Count({.kind = LedgerKind::kWait,
-         .label = LabelOf({}),
+         .name = NameOf({}),
          .to = spaces_.NumberOf(sync.device),
          .asked = sync.site},
         0, sync.waited_ns);
@@ -205,7 +208,7 @@ void Ledger::Book::On(const WaitRecord& wait) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*wait.memory);
   LedgerEntry& entry = Count({.kind = LedgerKind::kWait,
-                              .label = memory.label,
+                              .name = memory.name,
                               .written = wait.written,
                               .asked = wait.site,
                               .access = wait.access},
@@ -222,9 +225,12 @@ void Ledger::Book::On(const WaitRecord& wait) {
 void Ledger::Book::On(const LifeRecord& life) {
   const std::lock_guard lock(mutex_);
   if (life.what == LifeRecord::What::kMemory) {
-    if (life.begins) return;
+    if (life.begins) {
+      memories_[life.memory] = Memory{.made = life.site};
+      return;
+    }
     if (life.took_ns != 0)
-      Count({.kind = LedgerKind::kWait, .label = MemoryOf(*life.memory).label}, 0, life.took_ns);
+      Count({.kind = LedgerKind::kWait, .name = MemoryOf(*life.memory).name}, 0, life.took_ns);
     memories_.erase(life.memory);
     return;
   }
@@ -235,7 +241,7 @@ void Ledger::Book::On(const LifeRecord& life) {
   }
   if (!life.begins && !life.evicted) return;
   Count({.kind = life.begins ? LedgerKind::kAllocation : LedgerKind::kEviction,
-         .label = MemoryOf(*life.memory).label,
+         .name = MemoryOf(*life.memory).name,
          .to = spaces_.NumberOf(life.device),
          .asked = life.site},
         life.bytes, life.took_ns);

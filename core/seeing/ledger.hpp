@@ -36,11 +36,17 @@ class Ledger::Book : public Observer {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kMost = 4096, kKinds = 5;
+  /// What entries call a memory.
+  struct Name {
+    std::string label;
+    std::optional<Site> made{};  ///< of one without a label, if it was seen
+    bool operator==(const Name& other) const noexcept;
+  };
   /// What entries differ by. Sites are compared by their addresses, which may give one line several entries;
   /// they are joined when they are asked for.
   struct Key {
     LedgerKind kind;
-    const std::string* label;  ///< one of labels_
+    const Name* name;  ///< one of names_
     std::size_t from = detail::Spaces::kHost, to = detail::Spaces::kHost;
     std::optional<ferry::Write> written{};
     std::optional<Site> asked{};
@@ -51,6 +57,7 @@ class Ledger::Book : public Observer {
   };
   struct Hash {
     std::size_t operator()(const Key& key) const noexcept;
+    std::size_t operator()(const Name& name) const noexcept;
   };
   /// Of a copy: from the site that had written the bytes to the one that asked for them.
   struct Trip {
@@ -84,9 +91,10 @@ class Ledger::Book : public Observer {
   };
   /// Of a live memory.
   struct Memory {
-    const std::string* label = nullptr;  ///< as it was last
-    std::optional<Work> written{};       ///< by a device, when it was told last
-    std::optional<Fetch> fetched{};      ///< the last one, unless the host has waited since
+    const Name* name = nullptr;      ///< as it was last
+    std::optional<Site> made{};      ///< if that was seen
+    std::optional<Work> written{};   ///< by a device, when it was told last
+    std::optional<Fetch> fetched{};  ///< the last one, unless the host has waited since
     /// Of the last copy that a write was seen of.
     std::optional<Trip> trip{};
     // Where the ledger verifies.
@@ -101,23 +109,23 @@ class Ledger::Book : public Observer {
   static bool InVain(const CopyRecord& copy, const Memory& memory);
   static bool InVain(const AccessRecord& access, const Arrived& arrived, const Memory& memory);
   void Verify(const AccessRecord& access, Memory& memory);
-  Key KeyOf(const CopyRecord& copy, const std::string* label);
+  Key KeyOf(const CopyRecord& copy, const Name* name);
   LedgerEntry& EntryOf(const Key& key);
   LedgerEntry* Find(const Key& key);
   static void AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept;
   void SumSmallest();
-  void ForgetLabels();
+  void ForgetNames();
   /// One more.
   LedgerEntry& Count(const Key& key, std::uint64_t bytes, std::int64_t took_ns);
   Memory& MemoryOf(const SyncedMemory& memory);
-  const std::string* LabelOf(const std::string& text);
+  const Name* NameOf(const std::string& label, const std::optional<Site>& made = {});
 
   const Detail detail_;
   mutable std::mutex mutex_;
   std::unordered_map<Key, LedgerEntry, Hash> entries_;
   std::array<LedgerEntry, kKinds> small_{};  ///< of each kind, those that had the least when there were kMost
-  std::unordered_set<std::string> labels_;
-  std::size_t most_labels_ = kMost;  ///< before those that are not used are forgotten
+  std::unordered_set<Name, Hash> names_;
+  std::size_t most_names_ = kMost;  ///< before those that are not used are forgotten
   detail::Spaces spaces_;
   std::unordered_map<const SyncedMemory*, Memory> memories_;
 };

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <string>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
@@ -27,15 +29,23 @@ void Mix(std::size_t& hash, const Site& site) noexcept {
 
 }  // namespace
 
+bool Ledger::Book::Name::operator==(const Name& other) const noexcept {
+  return label == other.label && Same(made, other.made);
+}
 bool Ledger::Book::Key::operator==(const Key& other) const noexcept {
   return kind == other.kind && access == other.access && purpose == other.purpose &&
-         pageable == other.pageable && from == other.from && to == other.to && label == other.label &&
+         pageable == other.pageable && from == other.from && to == other.to && name == other.name &&
          detail::Same(written, other.written) && Same(asked, other.asked);
 }
 
+std::size_t Ledger::Book::Hash::operator()(const Name& name) const noexcept {
+  std::size_t hash = std::hash<std::string>()(name.label);
+  if (name.made) Mix(hash, *name.made);
+  return hash;
+}
 std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
   std::size_t hash = static_cast<std::size_t>(key.kind) * 8 + static_cast<std::size_t>(key.access);
-  Mix(hash, reinterpret_cast<std::uintptr_t>(key.label) * 8 + static_cast<std::size_t>(key.purpose) * 2 +
+  Mix(hash, reinterpret_cast<std::uintptr_t>(key.name) * 8 + static_cast<std::size_t>(key.purpose) * 2 +
                 (key.pageable ? 1 : 0));
   Mix(hash, key.from * 64 + key.to);
   if (key.written) Mix(hash, key.written->site);
@@ -47,7 +57,8 @@ LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
   if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
   if (entries_.size() == kMost) SumSmallest();
   LedgerEntry entry{.kind = key.kind,
-                    .label = *key.label,
+                    .label = key.name->label,
+                    .made = key.name->made,
                     .from = key.kind == LedgerKind::kCopy ? spaces_.NameOf(key.from) : std::string{},
                     .to = spaces_.NameOf(key.to),
                     .written = key.written,
@@ -94,30 +105,30 @@ void Ledger::Book::SumSmallest() {
       entries_.erase(entries_.find((*one)->first));
     }
   }
-  ForgetLabels();
+  ForgetNames();
 }
 
 /// Those that no entry and no live memory has.
-void Ledger::Book::ForgetLabels() {
-  std::unordered_set<const std::string*> used;
-  for (const auto& [key, entry] : entries_) used.insert(key.label);
-  for (const auto& [memory, known] : memories_) used.insert(known.label);
-  std::erase_if(labels_, [&](const std::string& label) { return !used.contains(&label); });
-  most_labels_ = std::max(kMost, 2 * labels_.size());
+void Ledger::Book::ForgetNames() {
+  std::unordered_set<const Name*> used;
+  for (const auto& [key, entry] : entries_) used.insert(key.name);
+  for (const auto& [memory, known] : memories_) used.insert(known.name);
+  std::erase_if(names_, [&](const Name& name) { return !used.contains(&name); });
+  most_names_ = std::max(kMost, 2 * names_.size());
 }
 
 /// Until it is forgotten, it stays where it is.
-const std::string* Ledger::Book::LabelOf(const std::string& text) {
-  if (labels_.size() >= most_labels_) ForgetLabels();
-  return &*labels_.insert(text).first;
+const Ledger::Book::Name* Ledger::Book::NameOf(const std::string& label, const std::optional<Site>& made) {
+  if (names_.size() >= most_names_) ForgetNames();
+  return &*names_.insert(Name{label, label.empty() ? made : std::nullopt}).first;
 }
 
 /// One line of source can have several addresses, in several sources.
 std::vector<LedgerEntry> Ledger::Book::Entries() const {
   const auto text = [](const LedgerEntry& entry) {
     const std::string written = entry.written ? detail::NameOf(entry.written->site) : "";
-    return std::tuple(entry.kind, entry.label, entry.from, entry.to, written,
-                      entry.written ? entry.written->access : Access::kRead,
+    return std::tuple(entry.kind, entry.label, entry.made ? detail::NameOf(*entry.made) : "", entry.from,
+                      entry.to, written, entry.written ? entry.written->access : Access::kRead,
                       entry.asked ? detail::NameOf(*entry.asked) : "", entry.access, entry.purpose,
                       entry.pageable);
   };

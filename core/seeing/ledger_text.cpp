@@ -20,8 +20,11 @@ std::string Json(const std::string& text) {
   AppendJson(quoted, text);
   return quoted;
 }
-std::string Quoted(const std::string& label) {
-  return label.empty() ? "memories without a label" : Json(label);
+/// Of memories without a label.
+std::string MadeBy(const LedgerEntry& entry) { return entry.made ? "made by " + NameOf(*entry.made) : ""; }
+std::string Called(const LedgerEntry& entry) {
+  if (!entry.label.empty()) return Json(entry.label);
+  return "memories without a label" + (entry.made ? ", " + MadeBy(entry) + ',' : "");
 }
 std::string Times(std::uint64_t count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
 std::string InMicroseconds(std::int64_t ns) { return std::to_string(ns / 1000) + " us"; }
@@ -56,8 +59,8 @@ std::string What(const LedgerEntry& entry) {
 void AddUnwritten(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.unwritten == 0 || !entry.written || !entry.asked) return;
   const bool all = entry.unwritten == entry.count;
-  advice.push_back(Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
-                   ": " + NameOf(entry.written->site) + " asked for it " + AskedAs(entry.written->access) +
+  advice.push_back(Called(entry) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) + ": " +
+                   NameOf(entry.written->site) + " asked for it " + AskedAs(entry.written->access) +
                    ", then " + NameOf(*entry.asked) + ' ' +
                    (entry.purpose == Purpose::kPrefetch  ? "prefetched it to "
                     : entry.purpose == Purpose::kRelease ? "released it to "
@@ -71,7 +74,7 @@ void AddUnwritten(const LedgerEntry& entry, std::vector<std::string>& advice) {
 void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (!entry.pageable) return;
   advice.push_back(
-      Quoted(entry.label) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
+      Called(entry) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
       (entry.to == NameOfSpace(nullptr) ? ", to" : ", from") +
       " bytes that the program gave: unless they are pinned, a copy goes by way of a buffer of the "
       "driver's; bytes that Ferry allocates on the host for a GPU are pinned, unless FERRY_GUARD is on");
@@ -81,8 +84,8 @@ void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.unread == 0 || !entry.asked) return;
   const bool release = entry.purpose == Purpose::kRelease;
   advice.push_back(
-      Quoted(entry.label) + " copied to " + entry.to + " by the " + (release ? "Release" : "Prefetch") +
-      " in " + NameOf(*entry.asked) + " was overwritten, or given back, before anybody read it there, " +
+      Called(entry) + " copied to " + entry.to + " by the " + (release ? "Release" : "Prefetch") + " in " +
+      NameOf(*entry.asked) + " was overwritten, or given back, before anybody read it there, " +
       Times(entry.unread) + " of " + std::to_string(entry.count) +
       "; unless a pointer that was kept has been used, " +
       (release ? "a Release after that write, or none, would copy nothing" : "that Prefetch is needless"));
@@ -91,9 +94,8 @@ void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
 void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.in_time == 0 || !entry.written || !entry.asked) return;
   advice.push_back("the host waited " + Times(entry.count) + ", " + InMicroseconds(entry.took_ns) + ", for " +
-                   Quoted(entry.label) + " in " + NameOf(*entry.asked) +
-                   "; a Prefetch to the host right after " + NameOf(entry.written->site) +
-                   " would have been in time " + Times(entry.in_time) +
+                   Called(entry) + " in " + NameOf(*entry.asked) + "; a Prefetch to the host right after " +
+                   NameOf(entry.written->site) + " would have been in time " + Times(entry.in_time) +
                    ", if the device was done by then, and unless the bytes were written in place after that");
 }
 
@@ -101,7 +103,7 @@ void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
 /// the two directions.
 void AddPingPong(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.returned < 2 || entry.from > entry.to || !entry.written || !entry.asked) return;
-  advice.push_back(Quoted(entry.label) + " went back and forth " + Times(entry.returned) + ": " +
+  advice.push_back(Called(entry) + " went back and forth " + Times(entry.returned) + ": " +
                    NameOf(entry.written->site) + " on " + entry.from + " and " + NameOf(*entry.asked) +
                    " on " + entry.to + " write it in turn; at one place they need no copy");
 }
@@ -113,6 +115,7 @@ std::string Json(const Site& site) {
 std::string Json(const LedgerEntry& entry) {
   std::string text =
       std::string(R"({"kind": ")") + KindOf(entry.kind) + R"(", "label": )" + Json(entry.label);
+  if (entry.made) text += R"(, "made": )" + Json(*entry.made);
   if (entry.kind == LedgerKind::kCopy) text += R"(, "from": )" + Json(entry.from);
   if (entry.kind != LedgerKind::kWait || ForDevice(entry)) text += R"(, "to": )" + Json(entry.to);
   if (entry.written)
@@ -131,8 +134,9 @@ std::string Json(const LedgerEntry& entry) {
 }
 
 /// Whatever is in a label, a row of the table is one line.
-std::string Cell(const std::string& label) {
-  const std::string quoted = Json(label);
+std::string Cell(const LedgerEntry& entry) {
+  if (entry.label.empty()) return entry.made ? MadeBy(entry) : "-";
+  const std::string quoted = Json(entry.label);
   return quoted.substr(1, quoted.size() - 2);
 }
 
@@ -174,8 +178,7 @@ std::string TableOf(const std::vector<LedgerEntry>& entries, std::size_t most) {
   for (const LedgerEntry& entry : entries) {
     if (rows.size() > most) break;
     rows.push_back({BytesInWords(entry.bytes), std::to_string(entry.count), InMicroseconds(entry.took_ns),
-                    What(entry), entry.label.empty() ? "-" : Cell(entry.label), Written(entry),
-                    Asked(entry)});
+                    What(entry), Cell(entry), Written(entry), Asked(entry)});
   }
   std::string text = Columns(rows);
   if (entries.size() > most) text += "  and " + std::to_string(entries.size() - most) + " more\n";

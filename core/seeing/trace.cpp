@@ -132,6 +132,8 @@ Trace::Events::Track& Trace::Events::Queue(const Stream& on, Slice slice) {
   if (slice.begin < track.free) slice.begin = at_once ? track.free : Now();
   track.begun = track.free = slice.begin;
   Close(track, slice.begin);
+  for (const Begun& work : std::exchange(track.awaited, {}))
+    Flow(work.lane, work.at, track.lane, std::max(slice.begin, work.at));
   track.open = std::move(slice);
   if (at_once && !track.open->access) Close(track, Now());
   return track;
@@ -146,14 +148,15 @@ std::optional<Trace::Events::Nanoseconds> Trace::Events::BeginOf(const Track& tr
 }
 
 /// The track's last slice uses these bytes. Earlier ones of the same stream that are over when it is go.
-void Trace::Events::Note(const SyncedMemory& memory, Track& track, ByteRange range, bool writes) {
+void Trace::Events::Note(const SyncedMemory& memory, Track& track, ByteRange range, OnHost does) {
   constexpr std::size_t kMostWorks = 32;
   auto& works = memories_[&memory].works;
   std::erase_if(works, [&](const Work& old) {
-    return old.track == &track && detail::Within(old.range, range) && (writes || !old.writes);
+    return old.track == &track && detail::Within(old.range, range) &&
+           (old.does == does || (old.does == OnHost::kReads && does == OnHost::kWrites));
   });
   if (works.size() == kMostWorks) works.erase(works.begin());
-  works.push_back({&track, track.begun, range, writes});
+  works.push_back({&track, track.begun, range, does});
 }
 
 void Trace::Events::OnStart(const CopyRecord& copy) {
@@ -169,7 +172,10 @@ void Trace::Events::On(const CopyRecord& copy) {
   std::string text = detail::TextOf(copy);
   EndMeasuring(&copy, *copy.on, text);
   Track& track = Queue(*copy.on, {begin, {}, std::move(text)});
-  if (copy.from == nullptr || copy.to == nullptr) Note(*copy.memory, track, copy.range, copy.to == nullptr);
+  Note(*copy.memory, track, copy.range,
+       copy.to == nullptr     ? OnHost::kWrites
+       : copy.from == nullptr ? OnHost::kReads
+                              : OnHost::kNothing);
 }
 
 void Trace::Events::On(const AccessRecord& access) {
@@ -191,7 +197,8 @@ void Trace::Events::On(const AccessRecord& access) {
   Queue(*access.on, {begin, access.site, detail::TextOf(access, operands)});
   track.operands = std::move(operands);
   if (access.on->device().properties().unified)
-    Note(*access.memory, track, access.range, access.access != Access::kRead);
+    Note(*access.memory, track, access.range,
+         access.access != Access::kRead ? OnHost::kWrites : OnHost::kReads);
 }
 
 void Trace::Events::On(const CallRecord& call) {
@@ -209,7 +216,7 @@ void Trace::Events::On(const CallRecord& call) {
     Queue(*call.on, {queued, {}, detail::TextOf(call, work)});
     if (call.on->device().properties().unified)
       for (const auto& [memory, range, access] : call.operands)
-        Note(*memory, track, range, access != Access::kRead);
+        Note(*memory, track, range, access != Access::kRead ? OnHost::kWrites : OnHost::kReads);
   }
 }
 
@@ -222,8 +229,9 @@ void Trace::Events::On(const WaitRecord& wait) {
   const Lane here = LaneOfThread();
   auto& works = memories_[wait.memory].works;
   const auto rest = std::stable_partition(works.begin(), works.end(), [&](const Work& work) {
-    return !detail::Meet(work.range, wait.range) ||
-           (wait.side == Side::kCpu && wait.access == Access::kRead && !work.writes);
+    const bool reads = wait.side == Side::kCpu && wait.access == Access::kRead;
+    return !detail::Meet(work.range, wait.range) || work.does == OnHost::kNothing ||
+           (reads && work.does == OnHost::kReads);
   });
   for (auto work = rest; work != works.end(); ++work)
     if (auto& open = work->track->open; open && open->begin <= work->begin) Close(*work->track, now);
@@ -232,6 +240,22 @@ void Trace::Events::On(const WaitRecord& wait) {
     Flow(work->track->lane, work->begin, here, std::max(begin, work->begin));
   works.erase(rest, works.end());
   for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
+}
+
+/// A copy is where its bytes were noted; else the other stream's last slice is the last that is waited for.
+void Trace::Events::On(const StreamWaitRecord& wait) {
+  const Turn turn(*this);
+  if (!turn) return;
+  const auto other = tracks_.find({SpaceOf(wait.other), wait.waits_for});
+  if (other == tracks_.end()) return;  // it was given nothing since the trace began
+  Track& track = other->second;
+  Nanoseconds begun = track.begun;
+  if (wait.for_copy)
+    for (const Work& work : memories_[wait.memory].works)
+      if (work.track == &track && detail::Meet(work.range, wait.range)) begun = work.begin;
+  auto& awaited = TrackOf(*wait.on).awaited;
+  constexpr std::size_t kMostAwaited = 32;
+  if (awaited.size() < kMostAwaited) awaited.push_back({track.lane, begun});
 }
 
 void Trace::Events::On(const SyncRecord& sync) {

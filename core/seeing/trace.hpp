@@ -39,6 +39,7 @@ class Trace::Events : public Observer {
   void OnFailure(const CopyRecord& copy) override;
   void On(const AccessRecord& access) override;
   void On(const WaitRecord& wait) override;
+  void On(const StreamWaitRecord& wait) override;
   void On(const SyncRecord& sync) override;
   void On(const LifeRecord& life) override;
   void OnStart(const CallRecord& call) override;
@@ -70,30 +71,37 @@ class Trace::Events : public Observer {
     detail::MeasuredWork work;
     std::string text;
   };
+  /// Work that was given to a stream: its slice begins then.
+  struct Begun {
+    Lane lane;
+    Nanoseconds at;
+  };
   struct Track {
     Lane lane;
     std::deque<Measured> measured;  ///< in the stream's order
     bool has_device_lane;
     std::string name;
     std::optional<Slice> open;
-    std::string operands;        ///< of the accesses that the open slice stands for
-    Nanoseconds begun = 0;       ///< when the last slice began
-    Nanoseconds free = 0;        ///< when the next slice may begin
-    Nanoseconds device_end = 0;  ///< of the last slice by the device's clock
-    std::size_t works = 0;       ///< that were measured so far
+    std::string operands;          ///< of the accesses that the open slice stands for
+    Nanoseconds begun = 0;         ///< when the last slice began
+    Nanoseconds free = 0;          ///< when the next slice may begin
+    Nanoseconds device_end = 0;    ///< of the last slice by the device's clock
+    std::size_t works = 0;         ///< that were measured so far
+    std::vector<Begun> awaited{};  ///< by the next slice
   };
   struct Block {
     std::size_t space;
     std::size_t bytes;
     std::string label;  ///< when it was allocated
   };
-  /// What a stream does with bytes that the host may wait for: a copy from or to it, and where the host and
-  /// the device have one buffer, each access.
+  /// What a work of a stream does with the bytes that the host has. Of a copy between devices, nothing.
+  enum class OnHost : std::uint8_t { kReads, kWrites, kNothing };
+  /// What somebody may wait for: a copy, and where the host and the device have one buffer, each access.
   struct Work {
     Track* track;
     Nanoseconds begin;  ///< of its slice
     ByteRange range;
-    bool writes;  ///< what the host has; else it reads that
+    OnHost does;
   };
   /// Of a live memory.
   struct Memory {
@@ -113,7 +121,7 @@ class Trace::Events : public Observer {
   void Close(Track& track, Nanoseconds at);
   void CloseAll();
   static std::optional<Nanoseconds> BeginOf(const Track& track, const Site& site);
-  void Note(const SyncedMemory& memory, Track& track, ByteRange range, bool writes);
+  void Note(const SyncedMemory& memory, Track& track, ByteRange range, OnHost does);
   void Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until);
   void Count(std::size_t space, const LifeRecord& life, const std::string& label);
 

@@ -19,6 +19,7 @@
 #include "ferry/diff.hpp"
 #include "ferry/kernels.hpp"
 #include "ferry/shape.hpp"
+#include "ferry/site.hpp"
 #include "ferry/stream.hpp"
 #include "ferry/synced_memory.hpp"
 
@@ -44,17 +45,20 @@ class Blob : public BlobArrays<T> {
   explicit Blob(Device& device) : device_(&device) {}
   /// Of that shape. Elements are zeros; no memory is allocated before the first access.
   ///@{
-  explicit Blob(const Shape& shape, Device& device = DefaultDevice()) : device_(&device) {
-    ReshapeTo(shape, "Blob");
+  explicit Blob(const Shape& shape, Device& device = DefaultDevice(), const Site& site = Site::Caller())
+      : device_(&device) {
+    ReshapeTo(shape, "Blob", site);
   }
   template <IntegerRange R>
-  explicit Blob(const R& shape, Device& device = DefaultDevice()) : Blob(Shape(shape, "Blob"), device) {}
+  explicit Blob(const R& shape, Device& device = DefaultDevice(), const Site& site = Site::Caller())
+      : Blob(Shape(shape, "Blob"), device, site) {}
   // NOLINTNEXTLINE(google-explicit-constructor): a list is no blob
-  explicit Blob(std::initializer_list<std::int64_t> shape, Device& device = DefaultDevice())
-      : Blob(Shape(shape, "Blob"), device) {}
+  explicit Blob(std::initializer_list<std::int64_t> shape, Device& device = DefaultDevice(),
+                const Site& site = Site::Caller())
+      : Blob(Shape(shape, "Blob"), device, site) {}
   Blob(std::int64_t num, std::int64_t channels, std::int64_t height, std::int64_t width,
-       Device& device = DefaultDevice())
-      : Blob({num, channels, height, width}, device) {}
+       Device& device = DefaultDevice(), const Site& site = Site::Caller())
+      : Blob({num, channels, height, width}, device, site) {}
   ///@}
   /// The blob moved from keeps its device, and has no shape.
   Blob(Blob&& other) noexcept : device_(other.device_) { Swap(other); }
@@ -73,26 +77,29 @@ class Blob : public BlobArrays<T> {
   /// whose capacity is too small is replaced, and starts from zeros. Shared storage never gets smaller: a
   /// blob that grows within it sees the others' elements, and a slice those that come after it.
   ///@{
-  void Reshape(const Shape& shape) {
-    if (shape != shape_ || !HasShape()) ReshapeTo(shape, "Blob::Reshape");
+  void Reshape(const Shape& shape, Site site = Site::Caller()) {
+    if (shape != shape_ || !HasShape()) ReshapeTo(shape, site.file(), site.function(), site.line());
   }
   template <IntegerRange R>
-  void Reshape(const R& shape) {
+  void Reshape(const R& shape, Site site = Site::Caller()) {
     if constexpr (detail::ForwardRange<const R>)
       if (shape_ == shape && HasShape()) return;
-    ReshapeToRange(shape);
+    ReshapeToRange(shape, site.file(), site.function(), site.line());
   }
-  void Reshape(std::initializer_list<std::int64_t> shape) { Reshape(Shape(shape, "Blob::Reshape")); }
-  void Reshape(std::int64_t num, std::int64_t channels, std::int64_t height, std::int64_t width) {
-    Reshape({num, channels, height, width});
+  void Reshape(std::initializer_list<std::int64_t> shape, Site site = Site::Caller()) {
+    Reshape<std::initializer_list<std::int64_t>>(shape, site);
+  }
+  void Reshape(std::int64_t num, std::int64_t channels, std::int64_t height, std::int64_t width,
+               Site site = Site::Caller()) {
+    Reshape({num, channels, height, width}, site);
   }
   template <ShapeMessage M>
-  void Reshape(const M& shape) {
-    Reshape(shape.dim());
+  void Reshape(const M& shape, Site site = Site::Caller()) {
+    Reshape(shape.dim(), site);
   }
   ///@}
   /// As Reshape, to the shape of `other`.
-  void ReshapeLike(const Blob& other) { Reshape(other.shape_); }
+  void ReshapeLike(const Blob& other, Site site = Site::Caller()) { Reshape(other.shape_, site); }
 
   /// Rows `first` up to, not including, `first + count` of axis 0: a blob that shares the storage of that
   /// part of data and diff. It sees writes and is seen, may be sliced again, and may outlive this blob.
@@ -105,7 +112,7 @@ class Blob : public BlobArrays<T> {
   ///@}
   /// Gives back the memory that the shape does not need, and keeps the elements. Shared storage stays as it
   /// is.
-  void ShrinkToFit();
+  void ShrinkToFit(const Site& site = Site::Caller());
 
   /// Names the storage in errors and traces: the data "conv1.weight", the diff "conv1.weight.diff". Shared
   /// storage has the name for all who share it, and so has storage that replaces it in this blob.
@@ -148,10 +155,10 @@ class Blob : public BlobArrays<T> {
   /// The dims on the GPU, for kernels. Throws ShapeError for a dim over int.
   ///@{
   const int* gpu_shape(const Site& site = Site::Caller()) const {
-    return static_cast<const int*>(ShapeMemory().gpu_data(site));
+    return static_cast<const int*>(ShapeMemory(site).gpu_data(site));
   }
   const int* gpu_shape(const Stream& on, const Site& site = Site::Caller()) const {
-    return static_cast<const int*>(ShapeMemory().gpu_data(on, site));
+    return static_cast<const int*>(ShapeMemory(site).gpu_data(on, site));
   }
   ///@}
 
@@ -250,11 +257,13 @@ class Blob : public BlobArrays<T> {
   /// Not const, so that it can be made const again by whom it is for.
   Blob SliceOf(std::int64_t first, std::int64_t count) const;
   void Copy(const Blob& source, BlobPart part, WithReshape reshape, const Stream* on, const Site& site);
-  void ReshapeTo(const Shape& shape, const char* call);
+  void ReshapeTo(const Shape& shape, const char* call, const Site& site);
+  /// The site in registers, since in memory it would be written for an equal shape, too.
+  void ReshapeTo(const Shape& shape, const char* file, const char* function, int line);
   /// Not inline, so that the same range saves no registers for a Shape that it does not make.
   template <class R>
-  [[gnu::noinline]] void ReshapeToRange(const R& shape) {
-    ReshapeTo(Shape(shape, "Blob::Reshape"), "Blob::Reshape");
+  [[gnu::noinline]] void ReshapeToRange(const R& shape, const char* file, const char* function, int line) {
+    ReshapeTo(Shape(shape, "Blob::Reshape"), file, function, line);
   }
   /// Makes the change, and takes on the shape that goes with it.
   void Commit(const Shape& shape, detail::Reshaping& reshaping) noexcept;
@@ -262,11 +271,11 @@ class Blob : public BlobArrays<T> {
   void RequireWritable(const void* message) const;
   static std::size_t Bytes(const Shape& shape, const char* call);
   std::size_t bytes() const noexcept { return static_cast<std::size_t>(this->count()) * sizeof(T); }
-  detail::Reshaping Change(std::size_t bytes);
+  detail::Reshaping Change(std::size_t bytes, const Site& site);
   /// The data's storage if it has just count() elements in use, or new storage of that size.
-  MemoryPtr Adoptive(const T* ptr, const char* call) const;
+  MemoryPtr Adoptive(const T* ptr, const char* call, const Site& site) const;
   Array<T> Shareable(const Array<T>& own, const Blob& with, const char* call) const;
-  const SyncedMemory& ShapeMemory() const;
+  const SyncedMemory& ShapeMemory(const Site& site) const;
   void Swap(Blob& other) noexcept;
 
   /// "shape 2 3 (6)", or "no shape"

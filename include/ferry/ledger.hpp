@@ -18,6 +18,8 @@ enum class LedgerKind : std::uint8_t { kCopy, kFill, kAllocation, kEviction, kWa
 struct LedgerEntry {
   LedgerKind kind;    ///< of what
   std::string label;  ///< of the memories; empty if nobody named them
+  /// Of memories without a label, the line that made them, if that was seen.
+  std::optional<Site> made;
   std::string from;   ///< of copies: "the host", "cuda:0"; else empty
   /// Of copies, the same as `from` where they are within one space. Of fills, allocations and evictions,
   /// their space. Of waits, the device that the program waited for, or else the host, which waits.

@@ -18,6 +18,9 @@
 /// says. What it points to is there until the observer returns.
 namespace ferry {
 
+namespace detail {
+enum class StreamId : std::uint64_t;
+}
 class Stream;
 class SyncedMemory;
 
@@ -94,6 +97,20 @@ struct WaitRecord {
   std::int64_t waited_ns;        ///< how long, in nanoseconds
 };
 
+/// A stream waits for work of another one, since an access on it uses bytes that the other one uses. The host
+/// does not wait.
+struct StreamWaitRecord {
+  const SyncedMemory* memory;  ///< as above
+  ByteRange range;             ///< of the memory
+  const Stream* on;            ///< the stream that waits
+  const Device* other;         ///< whose stream it waits for
+  detail::StreamId waits_for;  ///< Stream::id of that one, which may be gone; after Forget, nobody's
+  /// It waits for one copy of these bytes, or for their block. Else for all that the other stream was given.
+  bool for_copy;
+  Access access;  ///< what the access does with the bytes that has to wait, or a copy on its behalf
+  Site site;      ///< of its call
+};
+
 /// The host waited for a device because the program said so, by Stream::Synchronize, Event::HostWait, Elapsed
 /// or Overlap::End. Calls of a Device are not told, nor are waits that throw.
 struct SyncRecord {
@@ -165,6 +182,7 @@ class Observer {
   virtual void On(const AccessRecord& /*access*/) {}     ///< it was made
   virtual void On(const UnreadRecord& /*unread*/) {}     ///< it is certain
   virtual void On(const WaitRecord& /*wait*/) {}         ///< it is over
+  virtual void On(const StreamWaitRecord& /*wait*/) {}   ///< it is queued
   virtual void On(const SyncRecord& /*sync*/) {}         ///< it is over
   virtual void On(const LifeRecord& /*life*/) {}         ///< it has begun, or ends
 

@@ -33,7 +33,7 @@ class Stream {
  public:
   /// A new stream. Unordered with every other stream, the main one included, unless you wait explicitly.
   /// Throws DeviceError.
-  explicit Stream(Device& device);
+  explicit Stream(Device& device, const Site& site = Site::Caller());
   /// The device's default stream, which is there without being made.
   static Stream Main(Device& device) noexcept {
     const DeviceProperties& properties = device.properties();

@@ -9,8 +9,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "ledger_fixture.hpp"
 #include "tests/folder.hpp"
@@ -43,6 +45,50 @@ TEST_CASE("A ledger sums copies by memory and pair of sites, those with the most
   CHECK(copies[1].to == "sim:0");
   CHECK(std::string(copies[1].written->site.function()) == "Norm");
   CHECK(std::string(copies[1].asked->function()) == "Step");
+}
+
+/// Blobs that nobody names.
+std::unique_ptr<Blob<float>> MakeWeight(Device& device) {
+  return std::make_unique<Blob<float>>(Shape{100}, device, Site::Caller("a.cpp", 12, "MakeWeight"));
+}
+
+TEST_CASE("Memories without a label are told apart by the lines that made them") {
+  LedgerFixture f;
+  auto before = MakeWeight(*f.device);
+  const Ledger ledger;
+  const auto first = MakeWeight(*f.device), second = MakeWeight(*f.device);
+  Blob<float> other({10}, *f.device, Site::Caller("b.cpp", 7, "main")), named({1}, *f.device);
+  named.set_name("named");
+  for (Blob<float>* const blob : {before.get(), first.get(), second.get(), &other, &named})
+    Norm(*blob), Step(*blob);
+  std::vector<LedgerEntry> copies;
+  for (const LedgerEntry& entry : ledger.Entries())
+    if (entry.kind == LedgerKind::kCopy) copies.push_back(entry);
+  REQUIRE(copies.size() == 4);
+  CHECK((copies[0].made && copies[0].count == 2 && copies[0].bytes == 800));
+  CHECK((!copies[1].made && copies[1].label.empty() && copies[1].bytes == 400));  // its begin was not seen
+  CHECK((copies[2].made && copies[2].bytes == 40 && std::string(copies[2].made->file()) == "b.cpp"));
+  CHECK((!copies[3].made && copies[3].label == "named"));
+  const std::string table = ledger.Table(), json = ledger.Json();
+  CHECK_THAT(table, ContainsSubstring("made by MakeWeight (a.cpp:12)"));
+  CHECK_THAT(table, ContainsSubstring("made by main (b.cpp:7)"));
+  CHECK_THAT(json,
+             ContainsSubstring(
+                 R"("label": "", "made": {"file": "a.cpp", "line": 12, "function": "MakeWeight"}, "from")"));
+}
+
+TEST_CASE("A memory whose label is taken back is told by the line that made it again") {
+  LedgerFixture f;
+  const Ledger ledger;
+  SyncedMemory memory(64, *f.device, "x", Site::Caller("a.cpp", 12, "Make"));
+  memory.mutable_cpu_data(), memory.gpu_data();
+  memory.set_label("");
+  memory.mutable_cpu_data(), memory.gpu_data();
+  std::map<std::string, int> copies;
+  for (const LedgerEntry& entry : ledger.Entries())
+    if (entry.kind == LedgerKind::kCopy)
+      ++copies[entry.made ? std::string("made in ") + entry.made->file() : entry.label];
+  CHECK(copies == std::map<std::string, int>{{"made in a.cpp", 1}, {"x", 1}});
 }
 
 TEST_CASE("A ledger counts fills, allocations, evictions and waits") {

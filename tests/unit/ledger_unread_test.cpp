@@ -51,6 +51,18 @@ TEST_CASE("A Prefetch whose bytes nobody used before they were stale or gone was
         }) == 2);
 }
 
+TEST_CASE("A Prefetch in vain counts for the memory that has no label, too") {
+  LedgerFixture f;
+  const Ledger ledger;
+  {
+    SyncedMemory memory(40, *f.device);
+    memory.overwrite_cpu_data();
+    Fetch(memory, Side::kGpu);
+    CHECK(Total(ledger, &LedgerEntry::unread) == 0);
+  }
+  CHECK(Total(ledger, &LedgerEntry::unread) == 1);
+}
+
 TEST_CASE("A Prefetch whose bytes were not even copied on, since that was refused, was in vain") {
   CHECK(UnreadAfter([](SyncedMemory& x) {
           x.Release(Side::kCpu);

@@ -59,31 +59,6 @@ TEST_CASE("An observer is told that a copy starts when its waits are queued, and
   CHECK(device.Take() == Calls{"to host 16 on s2", "record e2 on s2"});
 }
 
-TEST_CASE("Each kind of call tells its own site") {
-  ObserverFixture f;
-  std::vector<int> lines;
-  const Watch watch([&](const AccessRecord& record) {
-    CHECK(std::string(record.site.file()) == __FILE__);
-    lines.push_back(record.site.line());
-  });
-  const Place cpu = Place::Cpu(*f.device), gpu(*f.device);
-  Blob<float> blob({2, 2}, *f.device), other({2, 2}, *f.device);
-  std::vector<int> calls;
-  const auto call = [&](int line) { calls.push_back(line); };
-  blob.mutable_cpu_data(), call(__LINE__);
-  blob.gpu_data(), call(__LINE__);
-  cpu.ReadWrite(blob), call(__LINE__);
-  blob.Prefetch(Side::kGpu), call(__LINE__);
-  Scale(gpu, 2.0F, blob), call(__LINE__);
-  blob.data_at({0, 0}), call(__LINE__);
-  blob.scale_data(2.0F, gpu.stream()), call(__LINE__);
-  cpu.Overwrite(Diff(blob)), call(__LINE__);
-  blob.gpu_diff(gpu.stream()), call(__LINE__);
-  other.CopyFrom(blob), call(__LINE__);
-  blob.data()->cpu_data({0, 4}), call(__LINE__);
-  CHECK(lines == calls);
-}
-
 TEST_CASE("An access's record has the write that took the bytes away, and a read is no write") {
   ObserverFixture f;
   const Watch watch(f.notes);

@@ -98,14 +98,22 @@ TEST_CASE("bytes on their way to the host, unasked for, gone or beyond the end a
           g.memory.Resize(kPage);
           Touch(old, kPage);
         }) == words + "byte 4096 of \"w\", which has 8192: only 4096 of them are in use.\n");
+  CHECK(Report([](Guarded& g) { Touch(g.memory.cpu_data(), kTwoPages + 2); }) ==
+        words + "3 bytes behind the end of \"w\", which has 8192: nothing is there.\n");
+}
+
+TEST_CASE("bytes that were given back name the line that released them, if there is one") {
+  const std::string words = "[ferry] [error] FERRY_GUARD: host code read byte 0 of \"w\", which has 8192: ";
   CHECK(Report([](Guarded& g) {
           const void* const old = g.memory.cpu_data();
           g.memory.gpu_data();
-          g.memory.Release(Side::kCpu);
+          g.memory.Release(Side::kCpu, Site::Caller("a.cpp", 34, "Evict"));
           Touch(old);
-        }) == words + "byte 0 of \"w\", which has 8192: the memory has ended, or released its host bytes.\n");
-  CHECK(Report([](Guarded& g) { Touch(g.memory.cpu_data(), kTwoPages + 2); }) ==
-        words + "3 bytes behind the end of \"w\", which has 8192: nothing is there.\n");
+        }) == words + "Evict (a.cpp:34) has released its host bytes.\n");
+  CHECK(Report([](Guarded& g) {
+          const void* const old = SyncedMemory(kTwoPages, g.device, "w").cpu_data();
+          Touch(old);
+        }) == words + "the memory has ended, or was given other bytes.\n");
 }
 
 TEST_CASE("a copy that reads the bytes may be under way though only the host has them") {

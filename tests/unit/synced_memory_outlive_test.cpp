@@ -48,7 +48,7 @@ TEST_CASE("a memory that outlives its device says so, and gives nothing back") {
 TEST_CASE("a stream that outlives its device says so, and so does an event, once a device") {
   LogLines errors(LogLevel::kError);
   auto device = std::make_unique<LogDevice>();
-  std::optional<Stream> stream(std::in_place, *device), other(*stream);
+  std::optional<Stream> stream(Stream(*device, Site::Caller("a.cpp", 5, "Step"))), other(*stream);
   std::optional<Event> event(*stream);
   SECTION("a stream") {
     event.reset();
@@ -56,8 +56,9 @@ TEST_CASE("a stream that outlives its device says so, and so does an event, once
     stream.reset();
     CHECK(errors.Take().empty());
     other.reset();
-    CHECK(errors.Take() == std::vector<std::string>{"a stream outlives its device log:0, and is not given "
-                                                    "back. Destroy it before the device"});
+    CHECK(errors.Take() ==
+          std::vector<std::string>{"a stream, made by Step (a.cpp:5), outlives its device log:0, "
+                                   "and is not given back. Destroy it before the device"});
   }
   SECTION("an event") {
     stream.reset(), other.reset();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -78,94 +79,6 @@ TEST_CASE(
     CHECK(OnOneTrack(queued[i], queued[i + 1]));
     CHECK(EndOf(queued[i]) <= queued[i + 1].Number("ts") + 0.002);  // of decimal places that are cut off
   }
-}
-
-TEST_CASE("A wait of the host ends the slice that it waited for, and a flow says which that was") {
-  TraceFixture f;
-  Array<float> x(100, *f.device, "x");
-  Set(Place(*f.device), 1.0F, x);
-  static_cast<void>(Place::Cpu(*f.device).Read(x));
-  const auto events = f.Events();
-  const auto waits = Only(events, "X", "wait"), begins = Only(events, "s", "wait"),
-             ends = Only(events, "f", "wait"), copies = Only(events, "X", "copy");
-  REQUIRE(waits.size() == 1);
-  CHECK(waits[0].Text("name") == "wait for x");
-  REQUIRE((begins.size() == 1 && ends.size() == 1 && copies.size() == 1));
-  CHECK(begins[0].Number("id") == ends[0].Number("id"));
-  CHECK(OnOneTrack(begins[0], copies[0]));
-  CHECK(begins[0].Number("ts") == copies[0].Number("ts"));
-  CHECK(OnOneTrack(ends[0], waits[0]));
-  CHECK(EndOf(copies[0]) <= EndOf(waits[0]) + 0.002);
-}
-
-void FinishStream(const Stream& stream) { stream.Synchronize(); }
-
-TEST_CASE("A wait that the program makes for a stream is its thread's, and ends that stream's slice") {
-  TraceFixture f;
-  Blob<float> x({100}, *f.device);
-  const Stream stream(*f.device), other(*f.device);
-  WriteIt(x);
-  x.gpu_data(stream);
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  FinishStream(stream);
-  Event(other).HostWait();
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  const auto events = f.Events();
-  const auto waits = Only(events, "X", "wait"), reads = Only(events, "X", "access");
-  REQUIRE((waits.size() == 2 && reads.size() == 1));
-  for (const Json& wait : waits) CHECK((wait.Text("name") == "wait for sim:0" && wait.Number("dur") > 0));
-  CHECK(Only(events, "s", "wait").size() == 1);  // what an event waits for is not known
-  CHECK(ArgsOf(waits[0]).Text("asked_by").starts_with("FinishStream (trace_test.cpp:"));
-  CHECK(!OnOneTrack(waits[0], reads[0]));
-  CHECK(EndOf(reads[0]) >= waits[0].Number("ts"));
-  CHECK(EndOf(reads[0]) <= EndOf(waits[0]) + 0.002);
-}
-
-TEST_CASE("A wait ends all slices that it waited for, on any stream, and no other") {
-  TraceFixture f;
-  Array<float> x(100, *f.device, "x"), y(100, *f.device, "y");
-  const Stream one(*f.device), two(*f.device), three(*f.device);
-  Set(Place(one), 1.0F, x.Slice(0, 50));
-  Set(Place(two), 1.0F, x.Slice(50, 50));
-  Set(Place(three), 1.0F, y);
-  x.Slice(0, 50).Prefetch(Side::kCpu, one);
-  x.Slice(50, 50).Prefetch(Side::kCpu, two);
-  y.Prefetch(Side::kCpu, three);
-  static_cast<void>(Place::Cpu(*f.device).Read(x));
-  const auto events = f.Events();
-  const auto waits = Only(events, "X", "wait"), copies = Only(events, "X", "copy");
-  REQUIRE(waits.size() == 1);
-  CHECK(Only(events, "s", "wait").size() == 2);
-  REQUIRE(copies.size() == 3);
-  for (const Json& copy : copies)
-    CHECK((EndOf(copy) <= EndOf(waits[0]) + 0.002) == (ArgsOf(copy).Text("label") == "x"));
-}
-
-TEST_CASE("A host that writes waits for copies that read its bytes, and one that reads does not end them") {
-  TraceFixture f;
-  SyncedMemory memory(400, *f.device, "x");
-  memory.mutable_cpu_data();
-  memory.gpu_data();
-  memory.cpu_data();
-  memory.mutable_cpu_data();
-  const auto events = f.Events();
-  REQUIRE(Only(events, "s", "wait").size() == 1);
-  const auto waits = Only(events, "X", "wait");
-  REQUIRE(waits.size() == 1);
-  CHECK(ArgsOf(waits[0]).Text("asked_as") == "mutable");
-}
-
-TEST_CASE("A stream's wait for a copy of the caller's bytes ends that copy") {
-  TraceFixture f;
-  std::vector<float> given(16);
-  SyncedMemory memory(64, *f.device, "x");
-  memory.set_cpu_data(given.data());
-  memory.gpu_data();
-  const auto events = f.Events();
-  const auto waits = Only(events, "X", "wait"), copies = Only(events, "X", "copy");
-  REQUIRE((waits.size() == 1 && copies.size() == 1));
-  CHECK(Only(events, "s", "wait").size() == 1);
-  CHECK(EndOf(copies[0]) <= EndOf(waits[0]) + 0.002);
 }
 
 TEST_CASE("A copy within a device is a call, and no kernel") {

@@ -63,8 +63,9 @@ class Dependents {
   }
   /// "sim:0". Also when it has gone.
   const char* device() const noexcept { return name_.data(); }
-  /// Logs that a stream or an event outlives the device: the first one of a device, since others follow.
-  void Report(Dependent kind) noexcept;
+  /// Logs that a stream or an event outlives the device, and where it was made, if that is known: the first
+  /// one of a device, since others follow.
+  void Report(Dependent kind, const Site* made = nullptr) noexcept;
   /// The same of a memory, each one, with who allocated its block if it has one. What it held need not be
   /// reported.
   void ReportMemory(const std::string* label, std::size_t bytes, const LiveNode* block) noexcept;

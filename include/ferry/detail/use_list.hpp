@@ -26,6 +26,13 @@ class UseList {
     Event point;
   };
 
+  /// Work that a stream waits for.
+  struct Predecessor {
+    const Device* device;
+    StreamId on;
+    bool is_copy;
+  };
+
   /// Whether the access is noted and nobody must wait.
   bool Covers(Bytes bytes, Access access, StreamId on) const noexcept;
   /// Whether there is nothing that the host must wait for before its access.
@@ -36,8 +43,10 @@ class UseList {
   /// do not cross backends.
   std::vector<Awaited> Foreign(Bytes bytes, Access access, const Stream& on, Dying& dying) const;
   /// `on` waits for what must come before its access of `bytes`; nothing that is Foreign is left. Then Note
-  /// can't fail.
-  void Prepare(Bytes bytes, Access access, const Stream& on, Dying& dying);
+  /// can't fail. Returns whether there was something to wait for.
+  bool Prepare(Bytes bytes, Access access, const Stream& on, Dying& dying);
+  /// What that was, until Note.
+  std::vector<Predecessor> Predecessors(Bytes bytes, Access access, StreamId on) const;
   /// Returns the serial of what is new; an earlier read of the stream may stand for this one. Settle comes
   /// next, and between the two SetPoint, for a use that is a copy.
   std::uint64_t Note(Bytes bytes, Access access, const Stream& on, Dying& dying) noexcept;
@@ -83,7 +92,7 @@ class UseList {
   void EachBefore(Bytes bytes, Access access, StreamId on, Visit visit) const;
   template <class Concerns>
   std::vector<Awaited> Await(Bytes bytes, Access access, Dying& dying, Concerns concerns) const;
-  void Order(Bytes bytes, Access access, const Stream& on, Dying& dying) const;
+  bool Order(Bytes bytes, Access access, const Stream& on, Dying& dying) const;
   void SettleMany(Bytes bytes, Dying& dying) noexcept;
   void Shorten(Dying& dying) noexcept;
   /// change(std::vector<Use>&) for the uses of each run.

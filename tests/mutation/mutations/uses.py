@@ -79,7 +79,7 @@ MUTATIONS = [
      "a stream of another device is asked of the waiter's"),
     (USES, "        point->StreamWait(on);\n", "        (void)*point;\n", "a stream waits for no copy"),
     (USES, "use.point ? use.point : use.on.LastPoint())", "use.point)", "nobody waits for a stream that has ended"),
-    (USES, "  Order(bytes, access, on, dying);\n  uses_", "  uses_", "a use waits for nobody"),
+    (USES, "  const bool waits = Order(bytes, access, on, dying);\n  uses_", "  const bool waits = false;\n  uses_", "a use waits for nobody"),
     (USES, "  uses_.Isolate(bytes);\n  const bool", "  const bool", "a use is noted for other bytes, too"),
     (USES, "reads ? uses.size() + 1 :", "reads ? uses.size() :", "there is no room for a note that can't fail"),
     (USES, "    return reads;\n", "    return false;\n", "there is no room for notes of all parts"),
