@@ -37,10 +37,9 @@ class GpuDevice : public Device {
     // waiting.
     for (const KeptBlocks::Block& block : kept)
       for (const EventHandle point : block.points) Release(point);
-    const Error error = kept.empty() ? Runtime::kSuccess : Runtime::DeviceSynchronize();
-    Ignore(error);
-    // Else they may be in use for as long as the device of the vendor's is there.
-    if (error == Runtime::kSuccess)
+    const Error waited = kept.empty() ? Runtime::kSuccess : Runtime::DeviceSynchronize();
+    Ignore(waited);
+    if (waited == Runtime::kSuccess)  // else work may still use them, and they are lost
       for (const KeptBlocks::Block& block : kept) FreeIdle(block.kind, block.ptr);
     queues_.DestroyEvents();
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -97,8 +98,10 @@ class Machine {
   /// The same, for work: one under capture is misuse.
   std::shared_ptr<Queue> Ready(const Call& call, std::uintptr_t stream, std::optional<int> device);
   bool AnyCapturing(int device) const;
+  /// Ends the captures that it concerns. Misuse where there are any.
+  Error EndCaptures(const Call& call, const std::function<bool(const Queue&)>& concerns);
   /// For a call that no capture on the device survives, and that fails where there is one.
-  Error EndAllCaptures(const Call& call, int device);
+  Error EndCapturesOf(const Call& call, int device);
   /// For a call that is not safe while a stream is captured: ends the captures that the calling thread's mode
   /// does not exempt, and then fails.
   Error EndUnsafeCaptures(const Call& call);

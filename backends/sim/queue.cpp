@@ -98,27 +98,26 @@ bool Machine::AnyCapturing(int device) const {
                      [&](const auto& queue) { return queue->capturing && queue->device == device; });
 }
 
-Error Machine::EndAllCaptures(const Call& call, int device) {
+Error Machine::EndCaptures(const Call& call, const std::function<bool(const Queue&)>& concerns) {
   bool ended = false;
   for (const auto& queue : queues_)
-    if (queue->capturing && queue->device == device) queue->capture_invalidated = ended = true;
-  return ended ? Misuse(call, "a stream is under capture", SimRuntime::kStreamCaptureUnsupported)
+    if (queue->capturing && concerns(*queue)) queue->capture_invalidated = ended = true;
+  return ended ? Misuse(call, "a call that ends a capture", SimRuntime::kStreamCaptureUnsupported)
                : SimRuntime::kSuccess;
+}
+
+Error Machine::EndCapturesOf(const Call& call, int device) {
+  return EndCaptures(call, [=](const Queue& queue) { return queue.device == device; });
 }
 
 Error Machine::EndUnsafeCaptures(const Call& call) {
   const auto mode = ThreadCaptureMode();
   if (mode == SimRuntime::kCaptureRelaxed) return SimRuntime::kSuccess;
-  bool ended = false;
-  for (const auto& queue : queues_) {
-    if (!queue->capturing || queue->capture_mode == CaptureMode::kRelaxed) continue;
-    const bool global = queue->capture_mode == CaptureMode::kGlobal && mode == SimRuntime::kCaptureGlobal;
-    if (!global && queue->captured_by != std::this_thread::get_id()) continue;
-    queue->capture_invalidated = true;
-    ended = true;
-  }
-  return ended ? Misuse(call, "a call that ends a capture", SimRuntime::kStreamCaptureUnsupported)
-               : SimRuntime::kSuccess;
+  return EndCaptures(call, [=](const Queue& queue) {
+    if (queue.capture_mode == CaptureMode::kRelaxed) return false;
+    const bool global = queue.capture_mode == CaptureMode::kGlobal && mode == SimRuntime::kCaptureGlobal;
+    return global || queue.captured_by == std::this_thread::get_id();
+  });
 }
 
 std::uintptr_t Machine::MakeEvent(int device, const Call& call) {

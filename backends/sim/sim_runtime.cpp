@@ -59,7 +59,7 @@ SimRuntime::Error SimRuntime::ContextIsActive(int index, bool* active) {
 }
 SimRuntime::Error SimRuntime::DeviceSynchronize() {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock& lock) {
-    if (const Error captured = machine().EndAllCaptures(call, CurrentDevice())) return captured;
+    if (const Error captured = machine().EndCapturesOf(call, CurrentDevice())) return captured;
     ++machine().report.host_waits;
     machine().WaitForAll(CurrentDevice(), lock);
     machine().Release();

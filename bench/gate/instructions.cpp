@@ -70,6 +70,12 @@ void CountSlow() {
     memory.overwrite_cpu_data();
     return 0;
   });
+  Blob<float> from({16}, device), to({16}, device);
+  from.mutable_cpu_data(), to.mutable_cpu_data();
+  Count("Blob::CopyFrom_of_64_bytes", [&] {
+    to.CopyFrom(from);
+    return 0;
+  });
   Count("Stream::Synchronize", [&] {
     main.Synchronize();
     return 0;

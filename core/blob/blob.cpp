@@ -50,7 +50,7 @@ void Blob<T>::ReshapeTo(const Shape& shape, const char* call, const Site& site) 
   Commit(shape, reshaping);
 }
 template <class T>
-void Blob<T>::ReshapeTo(const Shape& shape, const char* file, const char* function, int line) {
+void Blob<T>::ReshapeAsToldAt(const Shape& shape, const char* file, const char* function, int line) {
   ReshapeTo(shape, "Blob::Reshape", Site::Caller(file, line, function));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Out of line: where a header has these functions, g++ guesses at each call of a Device that it is one of
-// them, and compares first.
+// Out of line: of functions in the header, g++ would guess at each call of a Device that they are called, and
+// compare first.
 #include "ferry/forwarding_device.hpp"
 
 #include <stdexcept>

@@ -30,9 +30,9 @@ namespace {
 constexpr unsigned kNobody = ~0U;
 constexpr bool Holds(Spaces holders, unsigned space) noexcept { return (holders & Only(space)) != 0; }
 
-/// `on` waits for those whose work must come before it uses the bytes.
-void Order(const Arrival& arrival, detail::Buffer& buffer, Bytes bytes, Access access, const Stream& on,
-           Dying& dying) {
+/// UseList::Prepare, of which observers are told.
+void PrepareAndTell(const Arrival& arrival, detail::Buffer& buffer, Bytes bytes, Access access,
+                    const Stream& on, Dying& dying) {
   const bool waits = buffer.uses.Prepare(bytes, access, on, dying);
   if (waits && detail::Watched()) detail::Records::TellStreamWaits(arrival, buffer, bytes, access, on);
 }
@@ -56,7 +56,7 @@ Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const {
   arrival.noted = here.uses.Covers(arrival.bytes, arrival.access, arrival.on->id());
   if (arrival.noted) return std::nullopt;
   if (auto wait = here.Before(*arrival.on, arrival.bytes, arrival.access, dying)) return wait;
-  Order(arrival, here, arrival.bytes, arrival.access, *arrival.on, dying);
+  PrepareAndTell(arrival, here, arrival.bytes, arrival.access, *arrival.on, dying);
   return std::nullopt;
 }
 
@@ -177,8 +177,8 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
     return wait;
   if (auto wait = dst.Before(on, bytes, Access::kOverwrite, dying)) return wait;
   holders_.Isolate(bytes);
-  Order(arrival, src, bytes, Access::kRead, on, dying);
-  Order(arrival, dst, bytes, Access::kOverwrite, on, dying);
+  PrepareAndTell(arrival, src, bytes, Access::kRead, on, dying);
+  PrepareAndTell(arrival, dst, bytes, Access::kOverwrite, on, dying);
   const auto read = src.uses.Note(bytes, Access::kRead, on, dying);
   const auto write = dst.uses.Note(bytes, Access::kOverwrite, on, dying);
   const auto kind = to_host     ? CopyKind::kDeviceToHost
@@ -218,7 +218,7 @@ Waits SyncedMemory::Zero(Bytes bytes, Arrival& arrival, Dying& dying) const {
     std::memset(here.Reach(bytes), 0, CountOf(bytes));
   } else {
     const Stream& on = *arrival.on;
-    Order(arrival, here, bytes, Access::kReadWrite, on, dying);
+    PrepareAndTell(arrival, here, bytes, Access::kReadWrite, on, dying);
     here.uses.Note(bytes, Access::kReadWrite, on, dying);
     on.device().Fill(here.Reach(bytes), std::byte{0}, CountOf(bytes), on.handle());
   }
@@ -266,7 +266,7 @@ Head SyncedMemory::HeadOf(Bytes bytes) const noexcept {
 }
 
 unsigned SyncedMemory::SpaceOf(Device& device) const {
-  if (&device == &device_) return kDevice;
+  if (&device == &device_) return kDevice;  // nearly always, and without the lock
   const std::lock_guard lock(mutex_);
   if (const auto space = FindSpace(device)) return *space;
   constexpr std::size_t kMost = 30;

@@ -55,7 +55,8 @@ void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t 
     RequireApart(here, there);
   }
   if (on == nullptr && !detail::Watched()) {
-    // Both on the host alone, where nobody waits, nothing changes and nobody is told.
+    // Both on the host alone, where nobody waits, nothing changes and nobody is told. Inline, which
+    // WholeInPlace is not.
     const auto sole = [](const SyncedMemory& memory) {
       return detail::InPlace(memory).OnCpu<Access::kOverwrite>([]() -> void* { return nullptr; });
     };

@@ -159,7 +159,7 @@ void Records::TellStreamWaits(const Arrival& arrival, const Buffer& buffer, Byte
                                   .on = &on,
                                   .other = one.device,
                                   .waits_for = one.on,
-                                  .for_copy = one.is_copy,
+                                  .for_point = one.has_point,
                                   .access = access,
                                   .site = arrival.site});
 } catch (const std::bad_alloc&) {  // they stay untold

@@ -20,11 +20,9 @@ std::string Json(const std::string& text) {
   AppendJson(quoted, text);
   return quoted;
 }
-/// Of memories without a label.
-std::string MadeBy(const LedgerEntry& entry) { return entry.made ? "made by " + NameOf(*entry.made) : ""; }
 std::string Called(const LedgerEntry& entry) {
   if (!entry.label.empty()) return Json(entry.label);
-  return "memories without a label" + (entry.made ? ", " + MadeBy(entry) + ',' : "");
+  return "memories without a label" + (entry.made ? ", made by " + NameOf(*entry.made) + ',' : "");
 }
 std::string Times(std::uint64_t count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
 std::string InMicroseconds(std::int64_t ns) { return std::to_string(ns / 1000) + " us"; }
@@ -135,7 +133,7 @@ std::string Json(const LedgerEntry& entry) {
 
 /// Whatever is in a label, a row of the table is one line.
 std::string Cell(const LedgerEntry& entry) {
-  if (entry.label.empty()) return entry.made ? MadeBy(entry) : "-";
+  if (entry.label.empty()) return entry.made ? "made by " + NameOf(*entry.made) : "-";
   const std::string quoted = Json(entry.label);
   return quoted.substr(1, quoted.size() - 2);
 }

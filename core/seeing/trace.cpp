@@ -133,7 +133,7 @@ Trace::Events::Track& Trace::Events::Queue(const Stream& on, Slice slice) {
   track.begun = track.free = slice.begin;
   Close(track, slice.begin);
   for (const Begun& work : std::exchange(track.awaited, {}))
-    Flow(work.lane, work.at, track.lane, std::max(slice.begin, work.at));
+    Flow(work.track->lane, work.at, track.lane, std::max(slice.begin, work.at));
   track.open = std::move(slice);
   if (at_once && !track.open->access) Close(track, Now());
   return track;
@@ -242,20 +242,25 @@ void Trace::Events::On(const WaitRecord& wait) {
   for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
 }
 
-/// A copy is where its bytes were noted; else the other stream's last slice is the last that is waited for.
+/// Where a stream waits for all of another one, it waits for the last slice there. Of a point, that of the
+/// copy before it is known as long as nobody has waited for it; a block's allocation has no slice.
 void Trace::Events::On(const StreamWaitRecord& wait) {
   const Turn turn(*this);
   if (!turn) return;
   const auto other = tracks_.find({SpaceOf(wait.other), wait.waits_for});
   if (other == tracks_.end()) return;  // it was given nothing since the trace began
   Track& track = other->second;
-  Nanoseconds begun = track.begun;
-  if (wait.for_copy)
+  std::optional<Nanoseconds> begun;
+  if (!wait.for_point)
+    begun = track.begun;
+  else
     for (const Work& work : memories_[wait.memory].works)
       if (work.track == &track && detail::Meet(work.range, wait.range)) begun = work.begin;
   auto& awaited = TrackOf(*wait.on).awaited;
   constexpr std::size_t kMostAwaited = 32;
-  if (awaited.size() < kMostAwaited) awaited.push_back({track.lane, begun});
+  const bool known = std::any_of(awaited.begin(), awaited.end(),
+                                 [&](const Begun& one) { return one.track == &track && one.at == begun; });
+  if (begun && !known && awaited.size() < kMostAwaited) awaited.push_back({&track, *begun});
 }
 
 void Trace::Events::On(const SyncRecord& sync) {

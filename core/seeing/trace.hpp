@@ -71,9 +71,10 @@ class Trace::Events : public Observer {
     detail::MeasuredWork work;
     std::string text;
   };
-  /// Work that was given to a stream: its slice begins then.
+  struct Track;
+  /// A slice of a stream, by when it begins.
   struct Begun {
-    Lane lane;
+    const Track* track;
     Nanoseconds at;
   };
   struct Track {

@@ -78,7 +78,7 @@ class Blob : public BlobArrays<T> {
   /// blob that grows within it sees the others' elements, and a slice those that come after it.
   ///@{
   void Reshape(const Shape& shape, Site site = Site::Caller()) {
-    if (shape != shape_ || !HasShape()) ReshapeTo(shape, site.file(), site.function(), site.line());
+    if (shape != shape_ || !HasShape()) ReshapeAsToldAt(shape, site.file(), site.function(), site.line());
   }
   template <IntegerRange R>
   void Reshape(const R& shape, Site site = Site::Caller()) {
@@ -258,12 +258,12 @@ class Blob : public BlobArrays<T> {
   Blob SliceOf(std::int64_t first, std::int64_t count) const;
   void Copy(const Blob& source, BlobPart part, WithReshape reshape, const Stream* on, const Site& site);
   void ReshapeTo(const Shape& shape, const char* call, const Site& site);
-  /// The site in registers, since in memory it would be written for an equal shape, too.
-  void ReshapeTo(const Shape& shape, const char* file, const char* function, int line);
+  /// Reshape's site goes by its parts, in registers: an equal shape then costs no store.
+  void ReshapeAsToldAt(const Shape& shape, const char* file, const char* function, int line);
   /// Not inline, so that the same range saves no registers for a Shape that it does not make.
   template <class R>
   [[gnu::noinline]] void ReshapeToRange(const R& shape, const char* file, const char* function, int line) {
-    ReshapeTo(Shape(shape, "Blob::Reshape"), file, function, line);
+    ReshapeAsToldAt(Shape(shape, "Blob::Reshape"), file, function, line);
   }
   /// Makes the change, and takes on the shape that goes with it.
   void Commit(const Shape& shape, detail::Reshaping& reshaping) noexcept;

@@ -14,13 +14,13 @@ namespace ferry {
 /// What a LedgerEntry counts.
 enum class LedgerKind : std::uint8_t { kCopy, kFill, kAllocation, kEviction, kWait };
 
-/// All that a pair of sites did to memories of one label in one way.
+/// All that a pair of sites did in one way to memories of one label, or made by one line and without a label.
 struct LedgerEntry {
   LedgerKind kind;    ///< of what
   std::string label;  ///< of the memories; empty if nobody named them
   /// Of memories without a label, the line that made them, if that was seen.
   std::optional<Site> made;
-  std::string from;   ///< of copies: "the host", "cuda:0"; else empty
+  std::string from;  ///< of copies: "the host", "cuda:0"; else empty
   /// Of copies, the same as `from` where they are within one space. Of fills, allocations and evictions,
   /// their space. Of waits, the device that the program waited for, or else the host, which waits.
   std::string to;

@@ -97,18 +97,20 @@ struct WaitRecord {
   std::int64_t waited_ns;        ///< how long, in nanoseconds
 };
 
-/// A stream waits for work of another one, since an access on it uses bytes that the other one uses. The host
-/// does not wait.
+/// A stream waits for work of another one, before an access there, or a copy or fill on its behalf, uses the
+/// same bytes. The host does not wait. It may be told again where an access that had to wait for the host
+/// goes on. What a program or a pool has streams wait for is not told, nor what the end of a block waits for.
 struct StreamWaitRecord {
   const SyncedMemory* memory;  ///< as above
   ByteRange range;             ///< of the memory
   const Stream* on;            ///< the stream that waits
   const Device* other;         ///< whose stream it waits for
   detail::StreamId waits_for;  ///< Stream::id of that one, which may be gone; after Forget, nobody's
-  /// It waits for one copy of these bytes, or for their block. Else for all that the other stream was given.
-  bool for_copy;
-  Access access;  ///< what the access does with the bytes that has to wait, or a copy on its behalf
-  Site site;      ///< of its call
+  /// It waits up to one point there: after a copy of these bytes, or after their block was allocated. Else
+  /// for all that the other stream was given so far.
+  bool for_point;
+  Access access;  ///< what the work that waits does with the bytes
+  Site site;      ///< of the call
 };
 
 /// The host waited for a device because the program said so, by Stream::Synchronize, Event::HostWait, Elapsed

@@ -77,7 +77,7 @@ TEST_CASE("Memories without a label are told apart by the lines that made them")
                  R"("label": "", "made": {"file": "a.cpp", "line": 12, "function": "MakeWeight"}, "from")"));
 }
 
-TEST_CASE("A memory whose label is taken back is told by the line that made it again") {
+TEST_CASE("A memory that loses its label is told by its line from then on") {
   LedgerFixture f;
   const Ledger ledger;
   SyncedMemory memory(64, *f.device, "x", Site::Caller("a.cpp", 12, "Make"));

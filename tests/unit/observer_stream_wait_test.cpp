@@ -41,7 +41,7 @@ TEST_CASE(
   CHECK((waits[0].range.first == 0 && waits[0].range.bytes == 64));
   CHECK(waits[0].other == f.device.get());
   CHECK(waits[0].waits_for == writer.id());
-  CHECK_FALSE(waits[0].for_copy);
+  CHECK_FALSE(waits[0].for_point);
   CHECK(waits[0].access == Access::kRead);
   CHECK(std::string(waits[0].site.file()) == __FILE__);
   CHECK(waits[0].site.line() == line);
@@ -89,7 +89,7 @@ TEST_CASE("Who waits for a copy alone is told so, and of the bytes that it needs
   REQUIRE(waits.size() == 1);
   CHECK((waits[0].range.first == 16 && waits[0].range.bytes == 16));
   CHECK(waits[0].waits_for == copies.id());
-  CHECK(waits[0].for_copy);
+  CHECK(waits[0].for_point);
 }
 
 TEST_CASE("A copy's stream waits for who wrote its source, and zeroing for who used the bytes") {

@@ -141,7 +141,7 @@ TEST_CASE("a call that is not safe ends the captures that its thread's mode does
   (void)SimRuntime::GetLastError();
 }
 
-TEST_CASE("a wait for the device ends every capture on it, and no other, whatever the thread's mode") {
+TEST_CASE("a wait for the device ends captures of any mode on it, and no other, even from a relaxed thread") {
   for (const CaptureMode mode : kModes) {
     INFO(static_cast<int>(mode));
     SimWorld world({.devices = 2});

@@ -162,6 +162,34 @@ TEST_CASE("A stream that waits for a copy alone has a flow from that, not from w
   CheckFlow(events, copies[0], reads[0]);
 }
 
+TEST_CASE("A call that waits for two memories' work on one stream has one flow") {
+  TraceFixture f;
+  Array<float> x(100, *f.device, "x"), y(100, *f.device, "y");
+  const Stream one(*f.device), two(*f.device);
+  Set(Place(one), 1.0F, x);
+  Set(Place(one), 1.0F, y);
+  Axpy(Place(two), 2.0F, x, y);
+  const auto events = f.Events();
+  const auto kernels = Queued(events, "kernel");
+  REQUIRE(kernels.size() == 3);
+  CheckFlow(events, kernels[1], kernels[2]);
+}
+
+TEST_CASE("A stream that waits for a copy which the host has waited for has no flow") {
+  TraceFixture f;
+  Array<float> x(100, *f.device, "x"), y(100, *f.device, "y");
+  const Stream one(*f.device), two(*f.device);
+  static_cast<void>(Place::Cpu(*f.device).ReadWrite(x));
+  x.Prefetch(Side::kGpu, one);
+  static_cast<void>(Place::Cpu(*f.device).ReadWrite(x));
+  Set(Place(one), 1.0F, y);
+  Set(Place(two), 1.0F, x);
+  const auto events = f.Events();
+  const auto waits = Only(events, "X", "wait"), ends = Only(events, "f", "wait");
+  REQUIRE(waits.size() == 1);
+  for (const Json& end : ends) CHECK(OnOneTrack(end, waits[0]));
+}
+
 TEST_CASE("The host waits for no copy between devices") {
   TraceFixture f;
   f.device.reset();

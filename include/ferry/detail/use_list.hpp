@@ -30,7 +30,7 @@ class UseList {
   struct Predecessor {
     const Device* device;
     StreamId on;
-    bool is_copy;
+    bool has_point;  ///< and only what came before it is waited for
   };
 
   /// Whether the access is noted and nobody must wait.
@@ -45,7 +45,7 @@ class UseList {
   /// `on` waits for what must come before its access of `bytes`; nothing that is Foreign is left. Then Note
   /// can't fail. Returns whether there was something to wait for.
   bool Prepare(Bytes bytes, Access access, const Stream& on, Dying& dying);
-  /// What that was, until Note.
+  /// That work; known until Note.
   std::vector<Predecessor> Predecessors(Bytes bytes, Access access, StreamId on) const;
   /// Returns the serial of what is new; an earlier read of the stream may stand for this one. Settle comes
   /// next, and between the two SetPoint, for a use that is a copy.
