@@ -173,8 +173,8 @@ void Machine::Push(const std::shared_ptr<Queue>& queue, Op op) {
 }
 
 void Machine::PushWait(const std::shared_ptr<Queue>& queue, const Call& call, const Point& point) {
+  queue->before.Join(point.before);  // first: a main stream comes after what a blocking one has waited for
   Push(queue, {OpKind::kOrder, call, {}, {}, point.position});
-  queue->before.Join(point.before);
 }
 
 void Machine::WaitFor(const Point& point, Lock& lock) {

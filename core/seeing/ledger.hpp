@@ -113,8 +113,8 @@ class Ledger::Book : public Observer {
   LedgerEntry& EntryOf(const Key& key);
   LedgerEntry* Find(const Key& key);
   static void AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept;
-  void SumSmallest();
-  void ForgetNames();
+  void SumSmallest(const Name* wanted);
+  void ForgetNames(const Name* wanted = nullptr);
   /// One more.
   LedgerEntry& Count(const Key& key, std::uint64_t bytes, std::int64_t took_ns);
   Memory& MemoryOf(const SyncedMemory& memory);

@@ -55,7 +55,7 @@ std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
 
 LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
   if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
-  if (entries_.size() == kMost) SumSmallest();
+  if (entries_.size() == kMost) SumSmallest(key.name);
   LedgerEntry entry{.kind = key.kind,
                     .label = key.name->label,
                     .made = key.name->made,
@@ -89,7 +89,7 @@ void Ledger::Book::AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept {
 }
 
 /// Half of the entries of each kind, those with the least bytes and then the least time, become one.
-void Ledger::Book::SumSmallest() {
+void Ledger::Book::SumSmallest(const Name* wanted) {
   using Entry = decltype(entries_)::value_type;
   std::array<std::vector<const Entry*>, kKinds> of_kind;
   for (const Entry& one : entries_) of_kind[static_cast<std::size_t>(one.second.kind)].push_back(&one);
@@ -105,12 +105,12 @@ void Ledger::Book::SumSmallest() {
       entries_.erase(entries_.find((*one)->first));
     }
   }
-  ForgetNames();
+  ForgetNames(wanted);
 }
 
-/// Those that no entry and no live memory has.
-void Ledger::Book::ForgetNames() {
-  std::unordered_set<const Name*> used;
+/// Those that no entry and no live memory has, and nobody wants.
+void Ledger::Book::ForgetNames(const Name* wanted) {
+  std::unordered_set<const Name*> used{wanted};
   for (const auto& [key, entry] : entries_) used.insert(key.name);
   for (const auto& [memory, known] : memories_) used.insert(known.name);
   std::erase_if(names_, [&](const Name& name) { return !used.contains(&name); });

@@ -156,7 +156,7 @@ void Trace::Events::Note(const SyncedMemory& memory, Track& track, ByteRange ran
            (old.does == does || (old.does == OnHost::kReads && does == OnHost::kWrites));
   });
   if (works.size() == kMostWorks) works.erase(works.begin());
-  works.push_back({&track, track.begun, range, does});
+  works.push_back({&track, *track.begun, range, does});
 }
 
 void Trace::Events::OnStart(const CopyRecord& copy) {
@@ -242,25 +242,25 @@ void Trace::Events::On(const WaitRecord& wait) {
   for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
 }
 
-/// Where a stream waits for all of another one, it waits for the last slice there. Of a point, that of the
-/// copy before it is known as long as nobody has waited for it; a block's allocation has no slice.
+/// Where a stream waits for all of another one, it waits for the last slice there. Of a point, the copies
+/// that may have come before it are known as long as nobody has waited for them; a block's allocation has no
+/// slice.
 void Trace::Events::On(const StreamWaitRecord& wait) {
   const Turn turn(*this);
   if (!turn) return;
   const auto other = tracks_.find({SpaceOf(wait.other), wait.waits_for});
-  if (other == tracks_.end()) return;  // it was given nothing since the trace began
-  Track& track = other->second;
-  std::optional<Nanoseconds> begun;
-  if (!wait.for_point)
-    begun = track.begun;
-  else
-    for (const Work& work : memories_[wait.memory].works)
-      if (work.track == &track && detail::Meet(work.range, wait.range)) begun = work.begin;
+  if (other == tracks_.end() || !other->second.begun) return;  // it was given nothing since the trace began
+  const Track& track = other->second;
   auto& awaited = TrackOf(*wait.on).awaited;
-  constexpr std::size_t kMostAwaited = 32;
-  const bool known = std::any_of(awaited.begin(), awaited.end(),
-                                 [&](const Begun& one) { return one.track == &track && one.at == begun; });
-  if (begun && !known && awaited.size() < kMostAwaited) awaited.push_back({&track, *begun});
+  const auto add = [&](Nanoseconds begun) {
+    constexpr std::size_t kMostAwaited = 32;
+    const auto same = [&](const Begun& one) { return one.track == &track && one.at == begun; };
+    if (awaited.size() < kMostAwaited && std::none_of(awaited.begin(), awaited.end(), same))
+      awaited.push_back({&track, begun});
+  };
+  if (!wait.for_point) return add(*track.begun);
+  for (const Work& work : memories_[wait.memory].works)
+    if (work.track == &track && detail::Meet(work.range, wait.range)) add(work.begin);
 }
 
 void Trace::Events::On(const SyncRecord& sync) {

@@ -212,6 +212,23 @@ TEST_CASE("A ledger's memory is bounded: what has the least bytes is summed by k
   CHECK(allocations == 2 * memories + 2);
 }
 
+TEST_CASE("The first wait for a device may be the entry that is one too many") {
+  LedgerFixture f;
+  const Ledger ledger;
+  SyncedMemory memory(4, *f.device, "x");
+  memory.overwrite_cpu_data();
+  for (int line = 1; Total(ledger, &LedgerEntry::count) < 4096; ++line)
+    memory.Prefetch(Side::kGpu, Stream::Main(*f.device), {}, Site::Caller("a.cpp", line, "Read")),
+        memory.Release(Side::kGpu, Site::Caller("a.cpp", line, "Evict"));
+  Stream::Main(*f.device).Synchronize(Site::Caller("b.cpp", 1, "Wait"));
+  const auto entries = ledger.Entries();
+  const auto wait = std::find_if(entries.begin(), entries.end(), [](const LedgerEntry& entry) {
+    return entry.asked && std::string(entry.asked->file()) == "b.cpp";
+  });
+  REQUIRE(wait != entries.end());
+  CHECK((wait->label.empty() && !wait->made));
+}
+
 TEST_CASE("Nor does a ledger keep the labels of what is beyond its bound") {
   LedgerFixture f;
   const Ledger ledger;

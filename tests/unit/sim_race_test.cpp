@@ -49,6 +49,15 @@ TEST_CASE("a read and a write of the same bytes race, whichever comes first") {
   CHECK(world.Races() == 2);
 }
 
+TEST_CASE("a main stream comes after what a blocking stream has waited for") {
+  RaceWorld world;
+  const Stream blocking = Stream::Borrow(world.device, sim::kPerThreadStream);
+  world.Write(world.side);
+  Event(world.side).StreamWait(blocking);
+  world.Write(world.main);
+  CHECK(world.Races() == 0);
+}
+
 TEST_CASE("readers do not race, nor do parts that do not overlap") {
   RaceWorld world;
   world.Read(world.main);

@@ -190,6 +190,37 @@ TEST_CASE("A stream that waits for a copy which the host has waited for has no f
   for (const Json& end : ends) CHECK(OnOneTrack(end, waits[0]));
 }
 
+TEST_CASE("A stream that waits for copies has a flow from each, and from no copy of other bytes") {
+  TraceFixture f;
+  SyncedMemory x(400, *f.device, "x");
+  const Stream one(*f.device), two(*f.device), three(*f.device);
+  x.mutable_cpu_data();
+  x.Prefetch(Side::kGpu, one, {0, 100});
+  x.Prefetch(Side::kGpu, two, {100, 100});
+  x.Prefetch(Side::kGpu, one, {200, 100});
+  x.Prefetch(Side::kGpu, one, {300, 100});
+  x.gpu_data({0, 300}, three);
+  const auto events = f.Events();
+  const auto begins = Only(events, "s", "wait"), ends = Only(events, "f", "wait");
+  const auto copies = Queued(events, "copy"), reads = Queued(events, "access");
+  REQUIRE((copies.size() == 4 && reads.size() == 1));
+  std::vector<double> from, wanted;
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    if (OnOneTrack(ends[i], reads[0])) from.push_back(begins[i].Number("ts"));
+  for (std::size_t i = 0; i < 3; ++i) wanted.push_back(copies[i].Number("ts"));
+  std::sort(from.begin(), from.end());
+  CHECK(from == wanted);
+}
+
+TEST_CASE("A stream that was given nothing is not waited for") {
+  TraceFixture f;
+  SyncedMemory x(400, *f.device, "x");
+  const Stream one(*f.device), two(*f.device);
+  x.Prefetch(Side::kGpu, one);  // zeroes
+  x.gpu_data(two);
+  CHECK(Only(f.Events(), "s", "wait").empty());
+}
+
 TEST_CASE("The host waits for no copy between devices") {
   TraceFixture f;
   f.device.reset();

@@ -15,9 +15,15 @@ struct Margins {
   KOKKOS_FORCEINLINE_FUNCTION Margins(std::int64_t cls, std::int64_t first, int count)
       : own(cls >= first && cls < first + count ? static_cast<int>(cls - first) : -1),
         one(cls == Labels::kWrong ? kNan<T> : T(1)) {}
-  KOKKOS_FORCEINLINE_FUNCTION T At(T x, int c) const {
-    const T margin = one + (c == own ? -x : x);
-    return margin < 0 ? T(0) : margin;
+  KOKKOS_FORCEINLINE_FUNCTION T Of(T x) const { return one + x < 0 ? T(0) : one + x; }
+  /// others(from, to) for those before the item's own and for those behind it, each a loop without a branch;
+  /// own(c).
+  template <class Others, class Own>
+  KOKKOS_FORCEINLINE_FUNCTION void Each(int count, const Others& others, const Own& its) const {
+    if (own < 0) return others(0, count);
+    others(0, own);
+    its(own);
+    others(own + 1, count);
   }
 };
 
@@ -39,13 +45,15 @@ struct AddMargins {
       return kSquared ? wide * wide : wide;
     };
     double sums[kLanes] = {}, rest = 0;
-    int c = 0;
-    for (; c + kLanes <= count; c += kLanes) {
-      T margin[kLanes];
-      for (int lane = 0; lane < kLanes; ++lane) margin[lane] = margins.At(x[c + lane], c + lane);
-      for (int lane = 0; lane < kLanes; ++lane) sums[lane] += term(margin[lane]);
-    }
-    for (; c < count; ++c) rest += term(margins.At(x[c], c));
+    margins.Each(
+        count,
+        [&](int from, int to) {
+          int c = from;
+          for (; c + kLanes <= to; c += kLanes)
+            for (int lane = 0; lane < kLanes; ++lane) sums[lane] += term(margins.Of(x[c + lane]));
+          for (; c < to; ++c) rest += term(margins.Of(x[c]));
+        },
+        [&](int c) { rest += term(margins.Of(-x[c])); });
     for (const double sum : sums) rest += sum;
     tally.sum += rest;
   }
@@ -65,11 +73,13 @@ struct MarginSlopes {
     const T up = scale[0];
     x += n * parts.n + first;
     dx += n * parts.n + first;
-    for (int c = 0; c < count; ++c) {
-      const T margin = margins.At(x[c], c);
-      const T slope = kSquared ? 2 * margin : margin > 0 ? T(1) : margin;
-      dx[c] = (c == margins.own ? -up : up) * slope;
-    }
+    const auto slope = [](T margin) { return kSquared ? 2 * margin : margin > 0 ? T(1) : margin; };
+    margins.Each(
+        count,
+        [&](int from, int to) {
+          for (int c = from; c < to; ++c) dx[c] = up * slope(margins.Of(x[c]));
+        },
+        [&](int c) { dx[c] = -up * slope(margins.Of(-x[c])); });
   }
 };
 

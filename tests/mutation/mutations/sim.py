@@ -70,7 +70,7 @@ MUTATIONS = [
     (RACE, "entry.until >= number", "true", "a wait orders what came after its point"),
     (QUEUE, "  point.before.ShowToHost();\n", "", "a wait of the host orders nothing"),
     (QUEUE, "    if (!device || i == *device) races.ShowToHost(i);\n", "", "a wait for the device orders nothing"),
-    (QUEUE, "  queue->before.Join(point.before);\n", "", "an event orders nothing"),
+    (QUEUE, "  queue->before.Join(point.before);  // first", "  // first", "an event orders nothing"),
     (RUNTIME, "    Point(queue).before.ShowToHost();\n", "", "a stream that says it is done orders nothing"),
     (MACHINE, "  races.Forget(*found);\n", "", "a new block has the races of the old one"),
 
@@ -86,6 +86,8 @@ MUTATIONS = [
      "no fill of adopted heap"),
     (COPY, "from == nullptr && direction == kHostToDevice;", "from == nullptr;",
      "a copy reads adopted heap out of its stream's order"),
+    (QUEUE, "  queue->before.Join(point.before);  // first: a main stream comes after what a blocking one has waited for\n  Push(queue, {OpKind::kOrder, call, {}, {}, point.position});\n",
+     "  Push(queue, {OpKind::kOrder, call, {}, {}, point.position});\n  queue->before.Join(point.before);\n", "what a blocking stream waits for races with the main stream"),
     (QUEUE, "queue->capture_invalidated = ended = true;", "ended = true;", "a capture survives a wait for its device"),
     (SIM, "          if (queue->capturing) return ++m.report.captured, SimRuntime::kSuccess;\n", "",
      "kernels of a graph run at once"),
