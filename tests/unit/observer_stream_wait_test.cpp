@@ -92,6 +92,36 @@ TEST_CASE("Who waits for a copy alone is told so, and of the bytes that it needs
   CHECK(waits[0].for_point);
 }
 
+TEST_CASE("Who waits for several copies is told of each") {
+  StreamWaitFixture f;
+  const Stream one(*f.device), two(*f.device), reader(*f.device);
+  SyncedMemory memory(64, *f.device);
+  memory.mutable_cpu_data();
+  memory.Prefetch(Side::kGpu, one, {0, 32});
+  memory.Prefetch(Side::kGpu, two, {32, 32});
+  f.Take();
+  memory.gpu_data(reader);
+  const auto waits = f.Take();
+  REQUIRE(waits.size() == 2);
+  CHECK((waits[0].for_point && waits[1].for_point && waits[0].waits_for != waits[1].waits_for));
+}
+
+TEST_CASE("A copy's stream waits for who still uses its destination") {
+  StreamWaitFixture f;
+  const Stream reader(*f.device), copies(*f.device);
+  SyncedMemory memory(64, *f.device);
+  memory.mutable_cpu_data();
+  memory.gpu_data(reader);
+  memory.mutable_cpu_data();
+  f.Take();
+  memory.Prefetch(Side::kGpu, copies);
+  const auto waits = f.Take();
+  REQUIRE(waits.size() == 2);  // for the copy there, and for who read behind it
+  CHECK(waits[0].for_point != waits[1].for_point);
+  for (const StreamWaitRecord& wait : waits)
+    CHECK((*wait.on == copies && wait.waits_for == reader.id() && wait.access == Access::kOverwrite));
+}
+
 TEST_CASE("A copy's stream waits for who wrote its source, and zeroing for who used the bytes") {
   StreamWaitFixture f;
   const Stream writer(*f.device), other(*f.device);

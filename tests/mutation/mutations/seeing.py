@@ -136,6 +136,8 @@ MUTATIONS = [
     (TRACE, "  if (!wait.for_point) return", "  return", "a stream that waits for a copy waits for what came behind it"),
     (TRACE, "std::exchange(track.awaited, {})", "track.awaited", "what a stream has waited for, its later work waits for, too"),
     (RECORDS, ".for_point = one.has_point", ".for_point = false", "nobody waits for a copy alone"),
+    ("core/memory/arrival.cpp", "  PrepareAndTell(arrival, dst, bytes, Access::kOverwrite, on, dying);\n", "  dst.uses.Prepare(bytes, Access::kOverwrite, on, dying);\n",
+     "nobody is told of a copy that waits for who uses its destination"),
     ("core/memory/arrival.cpp", "  const bool waits = buffer.uses.Prepare(bytes, access, on, dying);\n  if (waits && detail::Watched()) detail::Records::TellStreamWaits(arrival, buffer, bytes, access, on);\n",
      "  if (detail::Watched()) detail::Records::TellStreamWaits(arrival, buffer, bytes, access, on);\n  buffer.uses.Prepare(bytes, access, on, dying);\n",
      "a stream's wait is told before the device has it"),
