@@ -215,8 +215,10 @@ TEST_CASE("A stream that waits for copies has a flow from each, and from no copy
 TEST_CASE("A stream that was given nothing is not waited for") {
   TraceFixture f;
   SyncedMemory x(400, *f.device, "x");
-  const Stream one(*f.device), two(*f.device);
-  x.Prefetch(Side::kGpu, one);  // zeroes
+  const Stream writer(*f.device), one(*f.device), two(*f.device);
+  x.mutable_gpu_data(writer);
+  x.Resize(0), x.Resize(400);
+  x.Prefetch(Side::kGpu, one);  // zeroes, after the writer's work
   x.gpu_data(two);
   CHECK(Only(f.Events(), "s", "wait").empty());
 }
