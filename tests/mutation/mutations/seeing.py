@@ -131,7 +131,6 @@ MUTATIONS = [
     (TRACE, " || !other->second.begun) return;", ") return;", "a stream that was given nothing is waited for from the trace's begin on"),
     (TRACE, "if (work.track == &track && detail::Meet(work.range, wait.range)) add", "if (detail::Meet(work.range, wait.range)) add", "a copy on another stream is waited for"),
     (TRACE, "if (work.track == &track && detail::Meet(work.range, wait.range)) add", "if (work.track == &track) add", "a copy of other bytes is waited for"),
-    (ENTRIES, "SumSmallest(key.name)", "SumSmallest(nullptr)", "the entry that is one too many has no name"),
     (TRACE, " || work.does == OnHost::kNothing", "", "the host waits for copies between devices"),
     (TRACE, "  if (!wait.for_point) return", "  return", "a stream that waits for a copy waits for what came behind it"),
     (TRACE, "std::exchange(track.awaited, {})", "track.awaited", "what a stream has waited for, its later work waits for, too"),
