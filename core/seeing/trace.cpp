@@ -156,7 +156,7 @@ void Trace::Events::Note(const SyncedMemory& memory, Track& track, ByteRange ran
            (old.does == does || (old.does == OnHost::kReads && does == OnHost::kWrites));
   });
   if (works.size() == kMostWorks) works.erase(works.begin());
-  works.push_back({&track, *track.begun, range, does});
+  works.push_back({&track, track.begun, range, does});
 }
 
 void Trace::Events::OnStart(const CopyRecord& copy) {
@@ -249,7 +249,7 @@ void Trace::Events::On(const StreamWaitRecord& wait) {
   const Turn turn(*this);
   if (!turn) return;
   const auto other = tracks_.find({SpaceOf(wait.other), wait.waits_for});
-  if (other == tracks_.end() || !other->second.begun) return;  // it was given nothing since the trace began
+  if (other == tracks_.end() || other->second.begun < 0) return;  // nothing was queued there yet
   const Track& track = other->second;
   auto& awaited = TrackOf(*wait.on).awaited;
   const auto add = [&](Nanoseconds begun) {
@@ -258,7 +258,7 @@ void Trace::Events::On(const StreamWaitRecord& wait) {
     if (awaited.size() < kMostAwaited && std::none_of(awaited.begin(), awaited.end(), same))
       awaited.push_back({&track, begun});
   };
-  if (!wait.for_point) return add(*track.begun);
+  if (!wait.for_point) return add(track.begun);
   for (const Work& work : memories_[wait.memory].works)
     if (work.track == &track && detail::Meet(work.range, wait.range)) add(work.begin);
 }

@@ -83,12 +83,12 @@ class Trace::Events : public Observer {
     bool has_device_lane;
     std::string name;
     std::optional<Slice> open;
-    std::string operands;                ///< of the accesses that the open slice stands for
-    std::optional<Nanoseconds> begun{};  ///< when the last slice began
-    Nanoseconds free = 0;                ///< when the next slice may begin
-    Nanoseconds device_end = 0;          ///< of the last slice by the device's clock
-    std::size_t works = 0;               ///< that were measured so far
-    std::vector<Begun> awaited{};        ///< by the next slice
+    std::string operands;          ///< of the accesses that the open slice stands for
+    Nanoseconds begun = -1;        ///< when the last slice began; below 0 if there was none
+    Nanoseconds free = 0;          ///< when the next slice may begin
+    Nanoseconds device_end = 0;    ///< of the last slice by the device's clock
+    std::size_t works = 0;         ///< that were measured so far
+    std::vector<Begun> awaited{};  ///< by the next slice
   };
   struct Block {
     std::size_t space;
