@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <compare>
 #include <concepts>
@@ -132,7 +131,8 @@ class Shape {
     requires(!std::same_as<R, Shape>) && IntegerRange<R>
   friend bool operator==(const Shape& a, const R& b) {
     if constexpr (std::same_as<R, std::initializer_list<std::int64_t>>)  // the compiler may know its dims
-      return a.size() == b.size() && std::equal(b.begin(), b.end(), a.data());
+      return a.size() == b.size() &&
+             (b.size() == 0 || std::memcmp(a.data(), b.begin(), b.size() * sizeof(std::int64_t)) == 0);
     const std::int64_t* dim = a.data();
     for (const auto other : b)
       if (dim == a.data() + a.num_axes_ || !std::cmp_equal(*dim++, other)) return false;
