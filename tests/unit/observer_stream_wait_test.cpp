@@ -14,14 +14,20 @@
 namespace ferry::testing {
 namespace {
 
+/// With the stream that waits, which may be gone when the observer has returned.
+struct ToldWait : StreamWaitRecord {
+  explicit ToldWait(const StreamWaitRecord& told) : StreamWaitRecord(told), waiter(told.on->id()) {}
+  detail::StreamId waiter;
+};
+
 struct StreamWaits : Observer {
   using Observer::On;
-  void On(const StreamWaitRecord& wait) override { waits.push_back(wait); }
-  std::vector<StreamWaitRecord> waits;
+  void On(const StreamWaitRecord& wait) override { waits.emplace_back(wait); }
+  std::vector<ToldWait> waits;
 };
 
 struct StreamWaitFixture : ObserverFixture {
-  std::vector<StreamWaitRecord> Take() { return std::exchange(told->waits, {}); }
+  std::vector<ToldWait> Take() { return std::exchange(told->waits, {}); }
   std::shared_ptr<StreamWaits> told = std::make_shared<StreamWaits>();
   Watch watch{told};
 };
@@ -71,7 +77,7 @@ TEST_CASE("A write waits for each stream that has read") {
   const auto waits = f.Take();
   REQUIRE(waits.size() == 2);
   CHECK(waits[0].waits_for != waits[1].waits_for);
-  for (const StreamWaitRecord& wait : waits) {
+  for (const ToldWait& wait : waits) {
     CHECK((wait.waits_for == one.id() || wait.waits_for == two.id()));
     CHECK(wait.access == Access::kOverwrite);
   }
@@ -118,8 +124,8 @@ TEST_CASE("A copy's stream waits for who still uses its destination") {
   const auto waits = f.Take();
   REQUIRE(waits.size() == 2);  // for the copy there, and for who read behind it
   CHECK(waits[0].for_point != waits[1].for_point);
-  for (const StreamWaitRecord& wait : waits)
-    CHECK((*wait.on == copies && wait.waits_for == reader.id() && wait.access == Access::kOverwrite));
+  for (const ToldWait& wait : waits)
+    CHECK((wait.waiter == copies.id() && wait.waits_for == reader.id() && wait.access == Access::kOverwrite));
 }
 
 TEST_CASE("A copy's stream waits for who wrote its source, and zeroing for who used the bytes") {
@@ -130,7 +136,8 @@ TEST_CASE("A copy's stream waits for who wrote its source, and zeroing for who u
   memory.Prefetch(Side::kCpu, other);
   auto waits = f.Take();
   REQUIRE(waits.size() == 1);
-  CHECK((*waits[0].on == other && waits[0].waits_for == writer.id() && waits[0].access == Access::kRead));
+  CHECK((waits[0].waiter == other.id() && waits[0].waits_for == writer.id() &&
+         waits[0].access == Access::kRead));
   memory.Resize(0);
   memory.Resize(64);
   memory.gpu_data(other);  // reads zeros, which it fills in first
