@@ -97,9 +97,10 @@ struct WaitRecord {
   std::int64_t waited_ns;        ///< how long, in nanoseconds
 };
 
-/// A stream waits for work of another one, before an access there, or a copy or fill on its behalf, uses the
-/// same bytes. The host does not wait. It may be told again where an access that had to wait for the host
-/// goes on. What a program or a pool has streams wait for is not told, nor what the end of a block waits for.
+/// A stream waits for work of another one that uses the same bytes: before an access, or before a copy or a
+/// fill that the access needs. The host does not wait. Where an access has the host wait for something else
+/// in between, the same wait may be told again. Not told is what a program or a pool has streams wait for,
+/// nor what the end of a block waits for.
 struct StreamWaitRecord {
   const SyncedMemory* memory;  ///< as above
   ByteRange range;             ///< of the memory

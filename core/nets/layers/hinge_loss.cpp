@@ -16,8 +16,8 @@ struct Margins {
       : own(cls >= first && cls < first + count ? static_cast<int>(cls - first) : -1),
         one(cls == Labels::kWrong ? kNan<T> : T(1)) {}
   KOKKOS_FORCEINLINE_FUNCTION T Of(T x) const { return one + x < 0 ? T(0) : one + x; }
-  /// others(from, to) for those before the item's own and for those behind it, each a loop without a branch;
-  /// own(c).
+  /// others(from, to) for the classes before the item's own and for those behind it, so that its loop has no
+  /// branch, and its(c) for the own one.
   template <class Others, class Own>
   KOKKOS_FORCEINLINE_FUNCTION void Each(int count, const Others& others, const Own& its) const {
     if (own < 0) return others(0, count);
