@@ -76,6 +76,7 @@ if(FERRY_NETS)
   ferry_find_optional(OPENCV OpenCV "OpenCV, for FERRY_OPENCV=${FERRY_OPENCV}" libopencv-dev
                       COMPONENTS core imgcodecs imgproc)
   ferry_find_optional(HDF5 HDF5 "HDF5 1.10 or newer, for FERRY_HDF5=${FERRY_HDF5}" libhdf5-dev 1.10)
+  list(REMOVE_ITEM FERRY_NETS_PACKAGES HDF5) # a program loads it when it needs it
   ferry_find_optional(ONEDNN OneDNN "oneDNN 2.6 or newer, for FERRY_ONEDNN=${FERRY_ONEDNN}" libdnnl-dev 2.6)
   if(FERRY_BACKEND STREQUAL "cuda")
     ferry_find_optional(CUDNN CuDNN "cuDNN 9 or newer, for FERRY_CUDNN=${FERRY_CUDNN}" nvidia-cudnn 9)

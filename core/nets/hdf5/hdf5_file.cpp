@@ -22,11 +22,11 @@ namespace {
 template <class T>
 hid_t NativeType() {
   if constexpr (std::same_as<T, float>)
-    return H5T_NATIVE_FLOAT;
+    return H5().T_NATIVE_FLOAT;
   else if constexpr (std::same_as<T, double>)
-    return H5T_NATIVE_DOUBLE;
+    return H5().T_NATIVE_DOUBLE;
   else
-    return H5T_NATIVE_INT;
+    return H5().T_NATIVE_INT;
 }
 
 const char* NameOf(H5T_class_t kind) {
@@ -50,15 +50,15 @@ const char* NameOf(H5T_class_t kind) {
 bool Linked(hid_t file, const std::string& path) {
   for (std::size_t end = 0; end != std::string::npos;) {
     end = path.find('/', end + 1);
-    if (H5Lexists(file, path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
+    if (H5().Lexists(file, path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
   }
   return true;
 }
 
 bool IsOf(hid_t file, const std::string& path, H5I_type_t type) {
   if (!Linked(file, path)) return false;
-  const Handle object(H5Oopen(file, path.c_str(), H5P_DEFAULT), H5Oclose);
-  return object.valid() && H5Iget_type(object.get()) == type;
+  const Handle object(H5().Oopen(file, path.c_str(), H5P_DEFAULT), H5().Oclose);
+  return object.valid() && H5().Iget_type(object.get()) == type;
 }
 
 /// What core/proto/file.hpp throws is an Error of no kind.
@@ -88,8 +88,8 @@ void WriteAll(int to, std::span<const char> bytes, const std::string& where) {
 /// Makes the groups of a path on the way.
 class WithGroups {
  public:
-  WithGroups() : list_(H5Pcreate(H5P_LINK_CREATE), H5Pclose) {
-    H5Pset_create_intermediate_group(list_.get(), 1);
+  WithGroups() : list_(H5().Pcreate(H5().P_LINK_CREATE), H5().Pclose) {
+    H5().Pset_create_intermediate_group(list_.get(), 1);
   }
   hid_t get() const noexcept { return list_.get(); }
 
@@ -104,7 +104,7 @@ struct Hdf5File::State {
       : file(std::move(of)), written(std::move(new_file)), handle(id) {}
   ~State() {
     const Entered entered;
-    if (handle >= 0) H5Fclose(handle);
+    if (handle >= 0) H5().Fclose(handle);
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -114,21 +114,22 @@ struct Hdf5File::State {
   }
   /// The bytes of a file that is in memory.
   std::vector<char> Image() const {
-    const ssize_t size = H5Fflush(handle, H5F_SCOPE_GLOBAL) < 0 ? -1 : H5Fget_file_image(handle, nullptr, 0);
+    const ssize_t size =
+        H5().Fflush(handle, H5F_SCOPE_GLOBAL) < 0 ? -1 : H5().Fget_file_image(handle, nullptr, 0);
     std::vector<char> bytes(size < 0 ? 0 : static_cast<std::size_t>(size));
-    if (size < 0 || H5Fget_file_image(handle, bytes.data(), bytes.size()) < 0)
+    if (size < 0 || H5().Fget_file_image(handle, bytes.data(), bytes.size()) < 0)
       Fail("", "cannot be written" + Reason());
     return bytes;
   }
   Handle Dataset(const std::string& path) const {
     if (!IsOf(handle, path, H5I_DATASET)) Fail(path, "is no dataset of this file");
-    return {H5Dopen2(handle, path.c_str(), H5P_DEFAULT), H5Dclose};
+    return {H5().Dopen2(handle, path.c_str(), H5P_DEFAULT), H5().Dclose};
   }
   /// One of numbers.
   Handle Numbers(const std::string& path) const {
     Handle opened = Dataset(path);
-    const Handle type(H5Dget_type(opened.get()), H5Tclose);
-    const H5T_class_t kind = H5Tget_class(type.get());
+    const Handle type(H5().Dget_type(opened.get()), H5().Tclose);
+    const H5T_class_t kind = H5().Tget_class(type.get());
     if (kind == H5T_FLOAT || kind == H5T_INTEGER) return opened;
     Fail(path, std::string("holds ") + NameOf(kind) + "; it must hold numbers");
   }
@@ -147,7 +148,7 @@ Hdf5File::~Hdf5File() = default;
 
 Hdf5File Hdf5File::Open(const std::filesystem::path& file) {
   const Entered entered;
-  const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const hid_t id = H5().Fopen(file.c_str(), Hdf5Functions::F_ACC_RDONLY, H5P_DEFAULT);
   if (id < 0) throw NetError(file.string() + " cannot be opened as HDF5" + Reason());
   return Hdf5File(std::make_unique<State>(file, nullptr, id));
 }
@@ -160,10 +161,10 @@ Hdf5File Hdf5File::Create(const std::filesystem::path& file) {
   std::unique_ptr<NewFile> written =
       AsNetError([&] { return std::make_unique<NewFile>(file, CannotWrite(file)); });
   const Entered entered;
-  const Handle in_memory(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_fapl_core(in_memory.get(), kGrowth, false);
+  const Handle in_memory(H5().Pcreate(H5().P_FILE_ACCESS), H5().Pclose);
+  H5().Pset_fapl_core(in_memory.get(), kGrowth, false);
   const std::string name = "ferry-" + std::to_string(++number);
-  const hid_t id = H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, in_memory.get());
+  const hid_t id = H5().Fcreate(name.c_str(), Hdf5Functions::F_ACC_TRUNC, H5P_DEFAULT, in_memory.get());
   if (id < 0) throw NetError(CannotWrite(file) + Reason());
   return Hdf5File(std::make_unique<State>(file, std::move(written), id));
 }
@@ -173,14 +174,15 @@ std::vector<std::string> Hdf5File::Names(const std::string& group) const {
   const std::string path = group.empty() ? "/" : group;
   if (!group.empty() && !IsOf(state_->handle, group, H5I_GROUP))
     state_->Fail(group, "is no group of this file");
-  const Handle opened(H5Gopen2(state_->handle, path.c_str(), H5P_DEFAULT), H5Gclose);
+  const Handle opened(H5().Gopen2(state_->handle, path.c_str(), H5P_DEFAULT), H5().Gclose);
   std::vector<std::string> names;
   H5G_info_t info{};
-  if (!opened.valid() || H5Gget_info(opened.get(), &info) < 0)
+  if (!opened.valid() || H5().Gget_info(opened.get(), &info) < 0)
     state_->Fail(path, "cannot be listed" + Reason());
   for (hsize_t i = 0; i < info.nlinks; ++i) {
     const auto name_to = [&](char* to, std::size_t size) {
-      return H5Lget_name_by_idx(opened.get(), ".", H5_INDEX_NAME, H5_ITER_NATIVE, i, to, size, H5P_DEFAULT);
+      return H5().Lget_name_by_idx(opened.get(), ".", H5_INDEX_NAME, H5_ITER_NATIVE, i, to, size,
+                                   H5P_DEFAULT);
     };
     const ssize_t size = name_to(nullptr, 0);
     if (size < 0) state_->Fail(path, "cannot be listed" + Reason());
@@ -204,10 +206,10 @@ bool Hdf5File::HasDataset(const std::string& path) const {
 Shape Hdf5File::ShapeOf(const std::string& dataset) const {
   const Entered entered;
   const Handle opened = state_->Numbers(dataset);
-  const Handle space(H5Dget_space(opened.get()), H5Sclose);
+  const Handle space(H5().Dget_space(opened.get()), H5().Sclose);
   std::array<hsize_t, H5S_MAX_RANK> dims{};
-  const int rank = space.valid() ? H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr) : -1;
-  if (rank < 0 || H5Sget_simple_extent_type(space.get()) == H5S_NULL)
+  const int rank = space.valid() ? H5().Sget_simple_extent_dims(space.get(), dims.data(), nullptr) : -1;
+  if (rank < 0 || H5().Sget_simple_extent_type(space.get()) == H5S_NULL)
     state_->Fail(dataset, "has no shape" + Reason());
   try {
     return Shape(std::span(dims).first(static_cast<std::size_t>(rank)), "Hdf5File::ShapeOf");
@@ -220,26 +222,26 @@ template <class T>
 void Hdf5File::Read(const std::string& dataset, std::span<T> to) const {
   const Entered entered;
   const Handle opened = state_->Numbers(dataset);
-  const Handle space(H5Dget_space(opened.get()), H5Sclose);
-  const hssize_t count = H5Sget_simple_extent_npoints(space.get());
+  const Handle space(H5().Dget_space(opened.get()), H5().Sclose);
+  const hssize_t count = H5().Sget_simple_extent_npoints(space.get());
   if (std::cmp_not_equal(count, to.size()))
     state_->Fail(dataset,
                  "has " + std::to_string(count) + " elements; " + std::to_string(to.size()) + " are needed");
   if (to.empty()) return;
-  if (H5Dread(opened.get(), NativeType<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, to.data()) < 0)
+  if (H5().Dread(opened.get(), NativeType<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, to.data()) < 0)
     state_->Fail(dataset, "cannot be read" + Reason());
 }
 
 std::string Hdf5File::ReadString(const std::string& dataset) const {
   const Entered entered;
   const Handle opened = state_->Dataset(dataset);
-  const Handle type(H5Dget_type(opened.get()), H5Tclose);
-  const Handle space(H5Dget_space(opened.get()), H5Sclose);
-  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0 ||
-      H5Sget_simple_extent_npoints(space.get()) != 1)
+  const Handle type(H5().Dget_type(opened.get()), H5().Tclose);
+  const Handle space(H5().Dget_space(opened.get()), H5().Sclose);
+  if (H5().Tget_class(type.get()) != H5T_STRING || H5().Tis_variable_str(type.get()) > 0 ||
+      H5().Sget_simple_extent_npoints(space.get()) != 1)
     state_->Fail(dataset, "must hold one text of a fixed length");
-  std::string text(H5Tget_size(type.get()), '\0');
-  if (H5Dread(opened.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) < 0)
+  std::string text(H5().Tget_size(type.get()), '\0');
+  if (H5().Dread(opened.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) < 0)
     state_->Fail(dataset, "cannot be read" + Reason());
   return text.substr(0, text.find('\0'));
 }
@@ -248,8 +250,8 @@ void Hdf5File::MakeGroup(const std::string& group) {
   const Entered entered;
   if (IsOf(state_->handle, group, H5I_GROUP)) return;
   const WithGroups list;
-  const Handle made(H5Gcreate2(state_->handle, group.c_str(), list.get(), H5P_DEFAULT, H5P_DEFAULT),
-                    H5Gclose);
+  const Handle made(H5().Gcreate2(state_->handle, group.c_str(), list.get(), H5P_DEFAULT, H5P_DEFAULT),
+                    H5().Gclose);
   if (!made.valid()) state_->Fail(group, "cannot be made a group" + Reason());
 }
 
@@ -258,26 +260,26 @@ void Hdf5File::Write(const std::string& dataset, const Shape& shape, const T* fr
   const Entered entered;
   std::array<hsize_t, kMaxBlobAxes> dims{};
   std::copy(shape.begin(), shape.end(), dims.begin());
-  const Handle space(H5Screate_simple(shape.num_axes(), dims.data(), nullptr), H5Sclose);
+  const Handle space(H5().Screate_simple(shape.num_axes(), dims.data(), nullptr), H5().Sclose);
   const WithGroups list;
-  const Handle made(H5Dcreate2(state_->handle, dataset.c_str(), NativeType<T>(), space.get(), list.get(),
-                               H5P_DEFAULT, H5P_DEFAULT),
-                    H5Dclose);
-  if (!made.valid() ||
-      (shape.count() > 0 && H5Dwrite(made.get(), NativeType<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, from) < 0))
+  const Handle made(H5().Dcreate2(state_->handle, dataset.c_str(), NativeType<T>(), space.get(), list.get(),
+                                  H5P_DEFAULT, H5P_DEFAULT),
+                    H5().Dclose);
+  if (!made.valid() || (shape.count() > 0 &&
+                        H5().Dwrite(made.get(), NativeType<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, from) < 0))
     state_->Fail(dataset, "cannot be written" + Reason());
 }
 
 void Hdf5File::WriteString(const std::string& dataset, const std::string& text) {
   const Entered entered;
-  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.get(), text.size() + 1);
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle type(H5().Tcopy(H5().T_C_S1), H5().Tclose);
+  H5().Tset_size(type.get(), text.size() + 1);
+  const Handle space(H5().Screate(H5S_SCALAR), H5().Sclose);
   const WithGroups list;
-  const Handle made(H5Dcreate2(state_->handle, dataset.c_str(), type.get(), space.get(), list.get(),
-                               H5P_DEFAULT, H5P_DEFAULT),
-                    H5Dclose);
-  if (!made.valid() || H5Dwrite(made.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, text.c_str()) < 0)
+  const Handle made(H5().Dcreate2(state_->handle, dataset.c_str(), type.get(), space.get(), list.get(),
+                                  H5P_DEFAULT, H5P_DEFAULT),
+                    H5().Dclose);
+  if (!made.valid() || H5().Dwrite(made.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, text.c_str()) < 0)
     state_->Fail(dataset, "cannot be written" + Reason());
 }
 
@@ -286,7 +288,7 @@ void Hdf5File::Close() {
   {
     const Entered entered;
     if (state_->written != nullptr) bytes = state_->Image();
-    if (H5Fclose(std::exchange(state_->handle, -1)) < 0) state_->Fail("", "cannot be written" + Reason());
+    if (H5().Fclose(std::exchange(state_->handle, -1)) < 0) state_->Fail("", "cannot be written" + Reason());
   }
   if (state_->written == nullptr) return;
   AsNetError([&] {
