@@ -66,7 +66,7 @@ class ToolsObserver : public Observer {
   }
   void On(const LifeRecord& life) override {
     const std::lock_guard lock(mutex_);
-    if (life.what != LifeRecord::What::kBlock || !Loaded()) return;
+    if (life.what != LifeRecord::What::kBlock || life.adopted || !Loaded()) return;
     const auto tell = life.begins ? Kokkos::Tools::allocateData : Kokkos::Tools::deallocateData;
     tell(SpaceOf(life.device), LabelIn(*life.memory, life.device), life.first, life.bytes);
   }

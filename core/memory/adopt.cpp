@@ -91,6 +91,7 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   here.uses = std::move(uses);
   here.constant = constness == Constness::kConstant;
   capacity_ = size_;
+  if (watched) detail::Records::TellBlock(*this, here, true, 0, &site);
   ChangeHolders({}, [&](Spaces) { return Only(space); });
   Publish({}, Access::kOverwrite, space, written.on);
   if (here.constant) sole_ = StreamId::kNone;  // else accesses for writing were in place

@@ -37,8 +37,6 @@ void SyncedMemory::Assign(const SyncedMemory& source, std::size_t size, Rest res
     return Resize(size);
   }
   Take({}, size, source, {0, size}, head, nullptr, site);
-  size_ = size;
-  detail::HostGuard::Refresh(*this, {});
 }
 
 void SyncedMemory::Assign(ByteRange to, const SyncedMemory& source, std::size_t from, const Stream* on,
@@ -106,7 +104,7 @@ bool SyncedMemory::LendsHostBytesTo(Device& device) const {
   return &shared == &BufferOf(kHost) && (shared.adopted() || shared.kind == MemoryKind::kPinnedHost);
 }
 
-/// `head` is that of `wanted`.
+/// `head` is that of `wanted`. Of bytes that go to the end, `size` is where that is then.
 void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, ByteRange wanted, Head head,
                         const Stream* on, const Site& site) {
   const Stream stream = on != nullptr ? *on : Stream::Main(device_);
@@ -134,8 +132,11 @@ void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, 
   target.in_place = InPlace(Access::kOverwrite, queue, to) != nullptr;
   Call::Perform({&target, 1}, [&] {
     told.Start();
-    if (on_gpu) return CopyOver(target, bytes, size);
-    std::memcpy(BufferOf(kHost).Reach(to), bytes, size);
+    if (on_gpu)
+      CopyOver(target, bytes, size);
+    else
+      std::memcpy(BufferOf(kHost).Reach(to), bytes, size);
+    if (to.last == Bytes::kEnd) size_ = to.first + size;
   });
 }
 

@@ -91,8 +91,7 @@ void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream* on) 
 std::int64_t SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted, std::int64_t waited_ns) noexcept {
   if (buffer.ptr == nullptr) return assert(buffer.uses.empty()), 0;
   detail::KernelGuard::End(buffer.ptr);
-  if (buffer.live != nullptr && detail::Watched())
-    detail::Records::TellBlock(*this, buffer, false, waited_ns, evicted);
+  if (detail::Watched()) detail::Records::TellBlock(*this, buffer, false, waited_ns, evicted);
   Stream on = Stream::Main(*buffer.device);
   if (!buffer.adopted() && !buffer.uses.empty())
     if (auto last = buffer.uses.Last(); last && &last->device() == buffer.device) on = std::move(*last);

@@ -2,8 +2,12 @@
 #include "core/memory/records.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <mutex>
 #include <new>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "core/memory/writers.hpp"
@@ -27,7 +31,24 @@ void Subtract(std::vector<Bytes>& ranges, Bytes gone) {
   ranges.swap(left);
 }
 
+/// Memories of which copies by a Prefetch or a Release were noted. Never destroyed: a global memory may end
+/// after all that the library makes.
+struct Listed {
+  std::mutex mutex;  ///< under that of a memory; the other way around one only tries
+  std::unordered_set<Writers*> all;
+  static Listed& instance() {
+    static auto* const listed = new Listed;
+    return *listed;
+  }
+};
+
 }  // namespace
+
+Writers::~Writers() {
+  if (!listed) return;
+  const std::lock_guard lock(Listed::instance().mutex);
+  Listed::instance().all.erase(this);
+}
 
 CopyRecord Records::OfCopy(Arrival& arrival, Bytes bytes, End from, End to, const Stream& on) {
   const SyncedMemory& memory = *arrival.memory;
@@ -102,9 +123,13 @@ void Records::NoteBytes(const Arrival& arrival) noexcept {
 void Records::NoteUnread(const CopyRecord& copy, Bytes bytes, const Buffer& to,
                          std::uint64_t arrivals) noexcept try {
   const SyncedMemory& memory = *copy.memory;
-  if (memory.writers_ == nullptr) memory.writers_ = std::make_unique<Writers>();
+  if (memory.writers_ == nullptr) memory.writers_ = std::make_unique<Writers>(memory.mutex_);
   auto& prefetched = memory.writers_->prefetched;
   if (prefetched.size() == Writers::kMost) return;
+  if (!memory.writers_->listed) {
+    const std::lock_guard lock(Listed::instance().mutex);
+    memory.writers_->listed = Listed::instance().all.insert(memory.writers_.get()).second;
+  }
   prefetched.push_back({copy, &to, {bytes}, memory.label(), arrivals});
   prefetched.back().copy.on = nullptr;
   prefetched.back().copy.source = nullptr;
@@ -131,6 +156,22 @@ void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* bu
     detail::Tell(UnreadRecord{&one.copy, one.label}, one.arrivals);
     return true;
   });
+}
+
+void TellUnread() noexcept {
+  std::vector<Prefetched> unread;
+  {
+    const std::lock_guard lock(Listed::instance().mutex);
+    for (Writers* const writers : Listed::instance().all) try {
+        const std::unique_lock held(writers->mutex, std::try_to_lock);
+        if (!held) continue;
+        unread.reserve(unread.size() + writers->prefetched.size());
+        std::move(writers->prefetched.begin(), writers->prefetched.end(), std::back_inserter(unread));
+        writers->prefetched.clear();
+      } catch (const std::bad_alloc&) {  // they stay untold
+      }
+  }
+  for (const Prefetched& one : unread) detail::Tell(UnreadRecord{&one.copy, one.label}, one.arrivals);
 }
 
 void Records::NoteZeros(const SyncedMemory& memory, Bytes bytes) noexcept {
@@ -171,6 +212,7 @@ void Records::TellLife(const SyncedMemory& memory, bool begins, std::int64_t wai
                           .what = LifeRecord::What::kMemory,
                           .begins = begins,
                           .evicted = false,
+                          .adopted = false,
                           .device = nullptr,
                           .first = nullptr,
                           .bytes = memory.capacity(),
@@ -184,9 +226,10 @@ void Records::TellBlock(const SyncedMemory& memory, const Buffer& buffer, bool b
                           .what = LifeRecord::What::kBlock,
                           .begins = begins,
                           .evicted = !begins && site != nullptr,
+                          .adopted = buffer.adopted(),
                           .device = &buffer == &memory.cpu_ ? nullptr : buffer.device,
                           .first = buffer.ptr,
-                          .bytes = buffer.allocated(),
+                          .bytes = buffer.adopted() ? memory.capacity() : buffer.allocated(),
                           .took_ns = took_ns,
                           .site = site != nullptr ? std::optional(*site) : std::nullopt});
 }
@@ -198,7 +241,7 @@ std::optional<Write> Records::WriterOf(const SyncedMemory& memory, Bytes bytes) 
 }
 void Records::NoteWriter(const Arrival& arrival) noexcept {
   auto& writers = arrival.memory->writers_;
-  if (writers == nullptr) writers.reset(new (std::nothrow) Writers);
+  if (writers == nullptr) writers.reset(new (std::nothrow) Writers(arrival.memory->mutex_));
   if (writers != nullptr) writers->Note(arrival.bytes, Write{arrival.site, arrival.access});
 }
 

@@ -50,6 +50,7 @@ std::string& ledger_file() {
 /// A process that was forked since leaves its parent's file alone.
 void PrintLedger() {
   if (getpid() != ledger_process) return;
+  TellUnread();
   try {
     if (ledger_file().empty()) {
       const std::string table = ledger_of_program->Table();

@@ -239,7 +239,7 @@ void Ledger::Book::On(const LifeRecord& life) {
     memory.held.Remove(life.device);
     if (memory.lent) memory.lent->holders.Remove(life.device);
   }
-  if (!life.begins && !life.evicted) return;
+  if (life.begins ? life.adopted : !life.evicted) return;
   Count({.kind = life.begins ? LedgerKind::kAllocation : LedgerKind::kEviction,
          .name = MemoryOf(*life.memory).name,
          .to = spaces_.NumberOf(life.device),

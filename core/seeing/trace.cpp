@@ -288,6 +288,7 @@ void Trace::Events::On(const LifeRecord& life) {
     for (std::size_t space = 1; space < live_.size(); ++space) ForgetMeasured(space);
     return;
   }
+  if (life.adopted) return;
   const std::size_t space = SpaceOf(life.device);
   auto& blocks = memories_[life.memory].blocks;
   std::string label;

@@ -79,8 +79,9 @@ struct CopyRecord {
 };
 
 /// Bytes that a Prefetch or a Release copied, all of which were overwritten or given back before anybody read
-/// one of them there. Not told of copies to bytes that the program gave, which it may read without an access;
-/// nor, where a memory has 64 copies that nobody has read yet, of the next ones.
+/// one of them there; or that nobody has read when the ledger of FERRY_LEDGER is printed. Not told of copies
+/// to bytes that the program gave, which it may read without an access; nor, where a memory has 64 copies
+/// that nobody has read yet, of the next ones.
 struct UnreadRecord {
   const CopyRecord* copy;  ///< the copy in vain; its stream and its source may be gone, and are null
   std::string_view label;  ///< of the memory when it was copied
@@ -106,7 +107,8 @@ struct StreamWaitRecord {
   ByteRange range;             ///< of the memory
   const Stream* on;            ///< the stream that waits
   const Device* other;         ///< whose stream it waits for
-  detail::StreamId waits_for;  ///< Stream::id of that one, which may be gone; after Forget, nobody's
+  /// Stream::id of that one, which may be gone; nobody's after SyncedMemory::Forget.
+  detail::StreamId waits_for;
   /// It waits up to one point there: after a copy of these bytes, or after their block was allocated. Else
   /// for all that the other stream was given so far.
   bool for_point;
@@ -123,13 +125,15 @@ struct SyncRecord {
   std::int64_t waited_ns;  ///< how long, in nanoseconds
 };
 
-/// A memory begins or ends, or a block of bytes that it has on the host or on a device.
+/// A memory begins or ends, or a block of bytes that it has on the host or on a device, which it has
+/// allocated or was given.
 struct LifeRecord {
   enum class What : std::uint8_t { kMemory, kBlock };
   const SyncedMemory* memory;  ///< as above
   What what;                   ///< which of the two
   bool begins;                 ///< else it ends
   bool evicted;                ///< a block that Release gives back, while the memory goes on
+  bool adopted;                ///< a block of the program's, given by set_cpu_data or its like
   const Device* device;        ///< of a block; null for the host, and for a memory
   const void* first;           ///< of a block, where its device or the host finds it; else null
   std::size_t bytes;           ///< the block's, or the memory's capacity
@@ -137,7 +141,8 @@ struct LifeRecord {
   /// memory that ends, for all its blocks, the host's wait for who used them; not what a device waits for to
   /// free a block. Else 0.
   std::int64_t took_ns;
-  std::optional<Site> site;  ///< of the constructor, of the access that needs the block, or of the Release
+  /// Of the constructor, of the access that needs the block, of the call that gave it, or of the Release.
+  std::optional<Site> site;
 };
 
 /// A call that Ferry runs itself: on a stream its work is queued, on the CPU it is done. Work that a program

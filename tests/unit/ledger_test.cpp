@@ -77,6 +77,18 @@ TEST_CASE("Memories without a label are told apart by the lines that made them")
                  R"("label": "", "made": {"file": "a.cpp", "line": 12, "function": "MakeWeight"}, "from")"));
 }
 
+TEST_CASE("Lines whose hashes are equal are told apart, too") {
+  static constexpr char kFiles[] = "ba.cpp";  // a hash has the sum of a file's address and the line
+  LedgerFixture f;
+  const Ledger ledger;
+  SyncedMemory one(10, *f.device, "", Site::Caller(kFiles, 8, "Make"));
+  SyncedMemory other(10, *f.device, "", Site::Caller(kFiles + 1, 7, "Make"));
+  for (SyncedMemory* const memory : {&one, &other}) memory->mutable_cpu_data();
+  std::map<int, std::uint64_t> allocations;
+  for (const LedgerEntry& entry : ledger.Entries()) allocations[entry.made->line()] += entry.count;
+  CHECK(allocations == std::map<int, std::uint64_t>{{7, 2}, {8, 2}});
+}
+
 TEST_CASE("A memory that loses its label is told by its line from then on") {
   LedgerFixture f;
   const Ledger ledger;
@@ -114,6 +126,20 @@ TEST_CASE("A ledger counts fills, allocations, evictions and waits") {
     const std::string entry = json.substr(json.find(std::string("\"kind\": \"") + kind));
     CHECK_THAT(entry.substr(0, entry.find('\n')), ContainsSubstring("\"asked_as\": \"read\""));
   }
+}
+
+TEST_CASE("Bytes that a program gives are not allocated, and a Release evicts them") {
+  LedgerFixture f;
+  const Ledger ledger;
+  void* const there = f.device->Allocate(MemoryKind::kDevice, 40, f.device->properties().main_stream);
+  SyncedMemory memory(40, *f.device, "x");
+  memory.set_gpu_data(there);
+  CHECK(Find(ledger.Entries(), LedgerKind::kAllocation) == nullptr);
+  memory.Release(Side::kGpu);
+  const auto entries = ledger.Entries();
+  REQUIRE(Find(entries, LedgerKind::kEviction) != nullptr);
+  CHECK(Find(entries, LedgerKind::kEviction)->bytes == 40);
+  f.device->Deallocate(MemoryKind::kDevice, there, 40, f.device->properties().main_stream);
 }
 
 TEST_CASE("What a Release brings home is its own, and no prefetch") {
@@ -217,9 +243,10 @@ TEST_CASE("The first wait for a device may be the entry that is one too many") {
   const Ledger ledger;
   SyncedMemory memory(4, *f.device, "x");
   memory.overwrite_cpu_data();
-  for (int line = 1; Total(ledger, &LedgerEntry::count) < 4096; ++line)
+  for (int line = 1; line <= 1365; ++line)  // of each, a copy, an allocation and an eviction
     memory.Prefetch(Side::kGpu, Stream::Main(*f.device), {}, Site::Caller("a.cpp", line, "Read")),
         memory.Release(Side::kGpu, Site::Caller("a.cpp", line, "Evict"));
+  REQUIRE(ledger.Entries().size() == 4096);
   Stream::Main(*f.device).Synchronize(Site::Caller("b.cpp", 1, "Wait"));
   const auto entries = ledger.Entries();
   const auto wait = std::find_if(entries.begin(), entries.end(), [](const LedgerEntry& entry) {

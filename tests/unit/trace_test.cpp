@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a trace says of records.
 #include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <memory>
@@ -110,12 +111,14 @@ TEST_CASE("Live bytes are counted for each space, and prefetches and evictions a
     memory.Prefetch(Side::kGpu, Stream::Main(*f.device));
     memory.mutable_gpu_data();
     memory.Release(Side::kGpu);
+    std::array<char, 4000> given{};
+    memory.set_cpu_data(given.data());  // are not counted
   }
   const auto events = f.Events();
   std::vector<double> live;
   for (const Json& event : events)
-    if (event.Text("ph") == "C" && event.Number("pid") == 2) live.push_back(ArgsOf(event).Number("bytes"));
-  CHECK(live == std::vector<double>{4000, 0});
+    if (event.Text("ph") == "C") live.push_back(ArgsOf(event).Number("bytes") + event.Number("pid"));
+  CHECK(live == std::vector<double>{4001, 4002, 2, 1});
   CHECK(Only(events, "i", "prefetch").size() == 1);
   const auto changes = Only(events, "i", "memory");
   CHECK(std::any_of(changes.begin(), changes.end(),

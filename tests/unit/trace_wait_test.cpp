@@ -199,7 +199,7 @@ TEST_CASE("A stream that waits for copies has a flow from each, and from no copy
   x.Prefetch(Side::kGpu, two, {100, 100});
   x.Prefetch(Side::kGpu, one, {200, 100});
   x.Prefetch(Side::kGpu, one, {300, 100});
-  x.gpu_data({0, 300}, three);
+  x.gpu_data({50, 240}, three);  // not all of the first and of the third
   const auto events = f.Events();
   const auto begins = Only(events, "s", "wait"), ends = Only(events, "f", "wait");
   const auto copies = Queued(events, "copy"), reads = Queued(events, "access");
@@ -210,6 +210,22 @@ TEST_CASE("A stream that waits for copies has a flow from each, and from no copy
   for (std::size_t i = 0; i < 3; ++i) wanted.push_back(copies[i].Number("ts"));
   std::sort(from.begin(), from.end());
   CHECK(from == wanted);
+}
+
+TEST_CASE("Of the many copies that a stream waits for, 32 have flows") {
+  TraceFixture f;
+  Array<float> x(100, *f.device), y(100, *f.device);
+  const Stream one(*f.device), two(*f.device);
+  for (Array<float>* const array : {&x, &y}) {
+    array->memory()->mutable_cpu_data();
+    for (std::int64_t i = 0; i < 20; ++i) array->Slice(5 * i, 5).Prefetch(Side::kGpu, one);
+  }
+  Axpy(Place(two), 2.0F, x, y);
+  const auto events = f.Events();
+  const auto ends = Only(events, "f", "wait"), kernels = Queued(events, "kernel");
+  REQUIRE(kernels.size() == 1);
+  CHECK(std::count_if(ends.begin(), ends.end(),
+                      [&](const Json& end) { return OnOneTrack(end, kernels[0]); }) == 32);
 }
 
 TEST_CASE("A stream that was given nothing is not waited for") {

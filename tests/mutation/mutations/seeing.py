@@ -53,7 +53,7 @@ MUTATIONS = [
     (LEDGER, "  for (; bytes != 0; ++at, --bytes) sum = (sum ^ *at) * kPrime;\n", "", "bytes behind the last eight do not count"),
     (LEDGER, "copies && wait.access == Access::kRead && wait", "copies && wait", "a Prefetch would be in time for who writes"),
     (LEDGER, ">= 2 * std::chrono", ">= 0 * std::chrono", "a Prefetch is always in time"),
-    (LEDGER, "  if (!life.begins && !life.evicted) return;\n", "", "each end of a block is an eviction"),
+    (LEDGER, "if (life.begins ? life.adopted : !life.evicted) return;", "if (life.begins && life.adopted) return;", "each end of a block is an eviction"),
     ("core/seeing/ledger_text.cpp", "entry.returned < 2 ||", "entry.returned < 1 ||", "once there and back is a habit"),
     ("core/seeing/ledger_text.cpp", "entry.from > entry.to || ", "", "each of two directions is told of the same"),
     (LEDGER, "    memory.lent.reset();\n    if (has", "    if (has", "a ledger compares with bytes from before another write"),
@@ -207,4 +207,24 @@ MUTATIONS = [
     (LEDGER, "    if (life.took_ns != 0)\n", "    if (false)\n", "a memory's end takes no time"),
     (TRACE, "      Close(track->second, now);\n", "", "a slice goes on after its stream was waited for"),
     (LEDGER_TEXT, "entry.from == entry.to ? \"within \"", "false ? \"within \"", "a copy within a space goes from there to there"),
+
+    # Bytes that a program gives, and sizes that an Assign gives.
+    ("core/memory/adopt.cpp", "  if (watched) detail::Records::TellBlock(*this, here, true, 0, &site);\n", "", "the birth of bytes that are given is not told"),
+    (RECORDS, ".adopted = buffer.adopted(),", ".adopted = false,", "bytes that are given are the memory's own"),
+    (RECORDS, "buffer.adopted() ? memory.capacity() : buffer.allocated()", "buffer.allocated()", "bytes that are given are none"),
+    (LEDGER, "if (life.begins ? life.adopted : !life.evicted) return;", "if (!life.begins && !life.evicted) return;", "bytes that are given are allocated"),
+    (LEDGER, "if (life.begins ? life.adopted : !life.evicted) return;", "if (life.adopted || (!life.begins && !life.evicted)) return;", "bytes that are given are not evicted"),
+    (TRACE, "  if (life.adopted) return;\n", "", "bytes that are given are live on a device"),
+    ("core/memory/assign.cpp", "    if (to.last == Bytes::kEnd) size_ = to.first + size;\n  });", "  });\n  if (to.last == Bytes::kEnd) size_ = to.first + size;",
+     "an Assign is told as an access of the old size"),
+
+    (RECORDS, "        std::move(writers->prefetched.begin(), writers->prefetched.end(), std::back_inserter(unread));\n", "", "nothing is unread at the program's end"),
+    (RECORDS, "        writers->prefetched.clear();\n", "", "what is unread at the program's end counts again after it"),
+    (RECORDS, "    memory.writers_->listed = Listed::instance().all.insert(memory.writers_.get()).second;\n", "", "no memory is known to have copies that are unread"),
+
+    # What streams wait for, and who made memories.
+    (TRACE, "work.track == &track && detail::Meet(", "work.track == &track && detail::Within(", "of a copy, a part is not waited for"),
+    (TRACE, "kMostAwaited = 32", "kMostAwaited = 3", "a stream waits for three copies at most"),
+    (TRACE, "if (awaited.size() < kMostAwaited && std", "if (awaited.size() < 2 * kMostAwaited && std", "a stream remembers any number of copies"),
+    (ENTRIES, "return label == other.label && Same(made, other.made);", "return label == other.label;", "lines with one hash are one"),
 ]
