@@ -18,6 +18,7 @@
 #include "core/seeing/ranges.hpp"
 #include "core/seeing/trace.hpp"
 #include "core/seeing/transfer_guard.hpp"
+#include "core/seeing/write_signals.hpp"
 #include "ferry/error.hpp"
 #include "ferry/ledger.hpp"
 #include "ferry/log.hpp"
@@ -51,6 +52,7 @@ std::string& ledger_file() {
 void PrintLedger() {
   if (getpid() != ledger_process) return;
   TellUnread();
+  const WithoutWriteSignals quiet;
   try {
     if (ledger_file().empty()) {
       const std::string table = ledger_of_program->Table();

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/seeing/ledger.hpp"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "core/seeing/output_file.hpp"
@@ -63,18 +61,21 @@ void Ledger::Book::On(const UnreadRecord& unread) {
   if (entry != nullptr && small_[static_cast<std::size_t>(LedgerKind::kCopy)].count == 0) ++entry->unread;
 }
 
-/// Follows the copy, and says whether it takes the last one back. Of one by way of the host, both halves are
-/// one trip.
-bool Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept {
-  if (!copy.written) return false;
+/// Follows the copy, and says how many returns it is to count as, if it takes the last one back: with the
+/// second one in its direction, the first one counts. Of one by way of the host, both halves are one trip.
+unsigned Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept {
+  if (!copy.written) return 0;
   const Site &written = copy.written->site, &asked = copy.site;
   const bool near = trip && Same(trip->range, copy.range);
   const bool goes_on = near && copy.from == trip->to && detail::Same(written, trip->written) &&
                        detail::Same(asked, trip->asked);
   const bool returns = near && copy.from == trip->to && copy.to == trip->from &&
                        detail::Same(written, trip->asked) && detail::Same(asked, trip->written);
-  trip = {written, asked, goes_on ? trip->from : copy.from, copy.to, copy.range};
-  return returns && !goes_on;
+  const unsigned before = goes_on || returns ? trip->returns : 0;
+  const unsigned now = before + (returns && !goes_on ? 1 : 0);
+  trip = {written, asked, goes_on ? trip->from : copy.from, copy.to, copy.range, now};
+  if (now == before || now <= 2) return 0;
+  return now <= 4 ? 2 : 1;
 }
 
 /// Where the bytes are copied because they were lent: how they were. Else null.
@@ -100,16 +101,16 @@ void Ledger::Book::On(const CopyRecord& copy) {
   const Key key = KeyOf(copy, memory.name);
   LedgerEntry& entry = Count(key, copy.range.bytes, copy.took_ns);
   const bool in_vain = detail_ == Detail::kVerify && InVain(copy, memory);
-  const bool returns = Returns(copy, memory.trip);
+  const unsigned returns = Returns(copy, memory.trip);
   if (in_vain)
     ++entry.unwritten, memory.trip.reset();  // its line has not written them
-  else if (returns)
-    ++entry.returned;
+  else
+    entry.returned += returns;
   const bool fetches = copy.to == nullptr && copy.purpose == Purpose::kAccess;
-  if (fetches) memory.fetched = Fetch{copy.site, copy.range};
+  if (fetches) memory.fetched = Fetch{copy.site, copy.range, copy.on->id()};
   if (detail_ != Detail::kVerify) return;
   memory.arrived.reset();
-  if (fetches) memory.arrived = Arrived{key, copy.range, returns && !in_vain};
+  if (fetches) memory.arrived = Arrived{key, copy.range, in_vain ? 0 : returns};
   memory.held.Add(copy.from, copy.range);
   memory.held.Add(copy.to, copy.range);
 }
@@ -129,7 +130,7 @@ void Ledger::Book::Verify(const AccessRecord& access, Memory& memory) {
   if (arrived && InVain(access, *arrived, memory)) {
     LedgerEntry* const entry = Find(arrived->key);
     if (entry != nullptr && entry->unwritten < entry->count) ++entry->unwritten;
-    if (entry != nullptr && arrived->returned && entry->returned != 0) --entry->returned;
+    if (entry != nullptr && entry->returned >= arrived->returned) entry->returned -= arrived->returned;
     memory.trip.reset();
   }
   if (access.access != Access::kRead) {
@@ -151,7 +152,7 @@ void Ledger::Book::On(const AccessRecord& access) {
   if (!works && access.zeroed == 0 && detail_ != Detail::kVerify) return;  // nothing to count, or to know
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*access.memory);
-  if (works) memory.written = {access.site, Clock::now()};
+  if (works) memory.written = {access.site, Clock::now(), access.on->id()};
   if (access.zeroed != 0) {  // not all losses are told
     memory.held.Remove(access.range);
     if (memory.lent && detail::Meet(memory.lent->range, access.range)) memory.lent.reset();
@@ -177,7 +178,7 @@ void Ledger::Book::On(const CallRecord& call) {
     if (access == Access::kRead) continue;
     Memory& written = MemoryOf(*memory);
     if (written.lent && !detail::Same(written.lent->by, call.site)) written.lent.reset();
-    if (call.on != nullptr) written.written = {call.site, now};
+    if (call.on != nullptr) written.written = {call.site, now, call.on->id()};
     if (!copies) continue;
     const std::size_t space = spaces_.NumberOf(call.on != nullptr ? &call.on->device() : nullptr);
     Count({.kind = LedgerKind::kCopy,
@@ -188,6 +189,7 @@ void Ledger::Book::On(const CallRecord& call) {
            .access = access},
           range.bytes, call.took_ns);
   }
+  if (call.waits && call.on != nullptr) NoteDone(call.on->id(), 0);
   if (call.waits)
     Count({.kind = LedgerKind::kWait,
            .name = call.operands.empty() ? NameOf({}) : MemoryOf(*call.operands[0].memory).name,
@@ -195,8 +197,23 @@ void Ledger::Book::On(const CallRecord& call) {
           0, call.took_ns);
 }
 
+/// A wait for all of a stream, or for a copy that was queued last there, is over.
+void Ledger::Book::NoteDone(detail::StreamId on, std::int64_t waited_ns) {
+  if (done_.size() == kMost) done_.clear();
+  const auto now = Clock::now();
+  done_[on] = {now - std::chrono::nanoseconds(waited_ns), now};
+}
+
+/// Whether the host knew that the work is over, `before_ns` ago.
+bool Ledger::Book::WasDone(const Work& work, std::int64_t before_ns) const {
+  const auto done = done_.find(work.on);
+  return done != done_.end() && done->second.of > work.at &&
+         Clock::now() - std::chrono::nanoseconds(before_ns) >= done->second.at;
+}
+
 void Ledger::Book::On(const SyncRecord& sync) {
   const std::lock_guard lock(mutex_);
+  if (sync.on != nullptr) NoteDone(sync.on->id(), sync.waited_ns);
   Count({.kind = LedgerKind::kWait,
          .name = NameOf({}),
          .to = spaces_.NumberOf(sync.device),
@@ -218,8 +235,9 @@ void Ledger::Book::On(const WaitRecord& wait) {
                       detail::Within(fetched->range, wait.range);
   const bool known = copies && wait.access == Access::kRead && wait.written && memory.written &&
                      detail::Same(wait.written->site, memory.written->site);
-  if (known && Clock::now() - memory.written->at >= 2 * std::chrono::nanoseconds(wait.waited_ns))
-    ++entry.in_time;
+  // The wait, and as much before it.
+  if (known && WasDone(*memory.written, 2 * wait.waited_ns)) ++entry.in_time;
+  if (copies) NoteDone(fetched->on, wait.waited_ns);
 }
 
 void Ledger::Book::On(const LifeRecord& life) {
@@ -261,7 +279,7 @@ void Ledger::Write(const std::string& file) const {
   detail::OutputFile out = detail::OpenToWrite(file);
   const bool written = out != nullptr && std::fwrite(text.data(), 1, text.size(), out.get()) == text.size();
   if (!written || std::fclose(out.release()) != 0)
-    throw Error("Ledger: the file " + file + " cannot be written: " + std::generic_category().message(errno));
+    throw Error("Ledger: the file " + file + " cannot be written: " + detail::WhyNotWritten());
 }
 
 }  // namespace ferry

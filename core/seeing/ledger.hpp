@@ -64,22 +64,29 @@ class Ledger::Book : public Observer {
     Site written, asked;
     const Device *from, *to;
     ByteRange range;
+    unsigned returns;  ///< of both directions in turn, up to this one
   };
   /// Of a device, at the line that queued it.
   struct Work {
     Site site;
     Clock::time_point at;
+    detail::StreamId on;
   };
   /// A copy to the host, for an access there.
   struct Fetch {
     Site site;
     ByteRange range;
+    detail::StreamId on;
   };
-  /// The same, where the ledger verifies: which entry has counted it, also as a return.
+  /// What the host has waited for on a stream last: all that was queued by `of`, at `at`.
+  struct Done {
+    Clock::time_point of, at;
+  };
+  /// The same, where the ledger verifies: which entry has counted it, and as how many returns.
   struct Arrived {
     Key key;
     ByteRange range;
-    bool returned;
+    unsigned returned;
   };
   /// What the host had when bytes were asked for mutable.
   struct Lent {
@@ -103,12 +110,14 @@ class Ledger::Book : public Observer {
     std::optional<Arrived> arrived{};  ///< the last copy, unless an access has been told since
   };
 
-  static bool Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept;
+  static unsigned Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept;
   static const Lent* LentFor(const Memory& memory, const std::optional<ferry::Write>& written,
                              ByteRange range) noexcept;
   static bool InVain(const CopyRecord& copy, const Memory& memory);
   static bool InVain(const AccessRecord& access, const Arrived& arrived, const Memory& memory);
   void Verify(const AccessRecord& access, Memory& memory);
+  void NoteDone(detail::StreamId on, std::int64_t waited_ns);
+  bool WasDone(const Work& work, std::int64_t before_ns) const;
   Key KeyOf(const CopyRecord& copy, const Name* name);
   LedgerEntry& EntryOf(const Key& key);
   LedgerEntry* Find(const Key& key);
@@ -128,6 +137,7 @@ class Ledger::Book : public Observer {
   std::size_t most_names_ = kMost;  ///< before those that are not used are forgotten
   detail::Spaces spaces_;
   std::unordered_map<const SyncedMemory*, Memory> memories_;
+  std::unordered_map<detail::StreamId, Done> done_;  ///< of at most kMost streams
 };
 
 namespace detail {

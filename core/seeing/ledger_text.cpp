@@ -95,13 +95,13 @@ void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
   advice.push_back("the host waited " + Times(entry.count) + ", " + InMicroseconds(entry.took_ns) + ", for " +
                    Called(entry) + " in " + NameOf(*entry.asked) + "; a Prefetch to the host right after " +
                    NameOf(entry.written->site) + " would have been in time " + Times(entry.in_time) +
-                   ", if the device was done by then, and unless the bytes were written in place after that");
+                   ", unless the bytes were written in place after that");
 }
 
 /// Two sites, each of which has the bytes brought to it since the other has written them: said of one of
 /// the two directions.
 void AddPingPong(const LedgerEntry& entry, std::vector<std::string>& advice) {
-  if (entry.returned < 2 || entry.from > entry.to || !entry.written || !entry.asked) return;
+  if (entry.returned == 0 || entry.from > entry.to || !entry.written || !entry.asked) return;
   advice.push_back(Called(entry) + " went back and forth " + Times(entry.returned) + ": " +
                    NameOf(entry.written->site) + " on " + entry.from + " and " + NameOf(*entry.asked) +
                    " on " + entry.to + " write it in turn; at one place they need no copy");

@@ -2,10 +2,12 @@
 #include "core/seeing/output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 
 namespace ferry::detail {
 namespace {
@@ -13,19 +15,32 @@ namespace {
 /// Readable and writable by all whom the umask leaves it, as fopen makes files.
 constexpr mode_t kMode = 0666;
 
+/// Who cannot lock, as on some networks, goes on without.
+bool LockAndEmpty(int file) noexcept {
+  if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  struct stat there {};
+  return fstat(file, &there) != 0 || !S_ISREG(there.st_mode) || ftruncate(file, 0) == 0;
+}
+
 }  // namespace
 
 OutputFile OpenToWrite(const std::string& path) noexcept {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, kMode);
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, kMode);
   if (file < 0) return nullptr;
   fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);  // writes wait for a slow reader
-  OutputFile stream(fdopen(file, "wb"));
+  OutputFile stream(LockAndEmpty(file) ? fdopen(file, "wb") : nullptr);
   if (stream == nullptr) {
     const int error = errno;
     close(file);
     errno = error;
   }
   return stream;
+}
+
+std::string WhyNotWritten() {
+  return errno == EWOULDBLOCK
+             ? "it is being written by another one; in the variables, %p stands for the process"
+             : std::generic_category().message(errno);
 }
 
 bool MayBeWritten(const std::string& path) noexcept {

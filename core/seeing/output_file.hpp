@@ -13,8 +13,11 @@ struct CloseFile {
 using OutputFile = std::unique_ptr<std::FILE, CloseFile>;
 
 /// Opens a file to write it anew; null where that cannot be, and errno says why. A named pipe that nobody
-/// reads cannot be opened, where fopen would wait for a reader.
+/// reads cannot be opened, where fopen would wait for a reader; nor can a file that was opened so and is not
+/// closed yet, by whichever process.
 OutputFile OpenToWrite(const std::string& path) noexcept;
+/// What errno says of a file that was opened so, or could not be.
+std::string WhyNotWritten();
 /// Whether a file can be written there, as far as that is known before. Makes it if it is not there, and
 /// changes none that is.
 bool MayBeWritten(const std::string& path) noexcept;

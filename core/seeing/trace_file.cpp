@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/seeing/trace_file.hpp"
 
-#include <cerrno>
 #include <new>
-#include <system_error>
 #include <utility>
 
 #include "core/seeing/write_signals.hpp"
@@ -13,7 +11,7 @@ namespace ferry::detail {
 namespace {
 
 std::string NotWritten(const std::string& path) {
-  return "Trace: the file " + path + " cannot be written: " + std::generic_category().message(errno);
+  return "Trace: the file " + path + " cannot be written: " + WhyNotWritten();
 }
 
 }  // namespace

@@ -37,12 +37,12 @@ struct LedgerEntry {
   /// were in place is not told, and must ask for less, too. Counted by Ledger::Detail::kVerify.
   std::uint64_t unwritten = 0;
   /// Of the copies, those that undid the one before: the same bytes went back, and the line that had written
-  /// them then asks for them now.
+  /// them then asks for them now. Of a memory whose bytes go back once there is none.
   std::uint64_t returned = 0;
   std::uint64_t unread = 0;  ///< of copies by a Prefetch or a Release, those read by nobody: UnreadRecord
   /// Of the waits for a copy to the host, those that a Prefetch right after the write would have made
-  /// needless, as far as the host can tell: the write was queued twice as long before as the wait took.
-  /// Wrong where the device was not done by then, or a pointer has written the bytes since.
+  /// needless: the host had waited for the write's stream already, and what it then did before it asked for
+  /// these bytes took as long as this wait. Wrong where a pointer has written the bytes since.
   std::uint64_t in_time = 0;
   /// What the host spent on all together, in nanoseconds: on waits, for evictions the wait for who used
   /// the block; else on the calls that allocate, copy and zero, or that queue it.

@@ -32,7 +32,7 @@ class TransferRefused : public Error {
 /// destroyed by the thread that made it, the innermost first. After JAX's jax.transfer_guard.
 class [[nodiscard]] TransferGuard {
  public:
-  /// Throws std::bad_alloc.
+  /// Throws std::bad_alloc, and std::logic_error in a call of an observer, unless the policy is kAllow.
   explicit TransferGuard(TransferPolicy policy);
   ~TransferGuard();
   TransferGuard(const TransferGuard&) = delete;

@@ -156,6 +156,15 @@ int Fork() {
   return 0;
 }
 
+/// Has another program run, in the middle of its own work.
+int RunsItself(const std::string& program) {
+  SyncedMemory memory(kBytes, GetDevice("sim"), "parents");
+  CopyThere(memory);
+  const int status = std::system((program + " moves").c_str());  // NOLINT(cert-env33-c): is what is tested
+  CopyThere(memory);
+  return status;
+}
+
 /// Ends in another folder than it began in.
 int Moves() {
   SyncedMemory memory(kBytes, GetDevice("sim"), "x");
@@ -200,6 +209,7 @@ int main(int argc, char** argv) {
   if (scenario == "log") return LogAtEachLevel();
   if (scenario == "fork") return Fork();
   if (scenario == "moves") return Moves();
+  if (scenario == "runs-itself") return RunsItself(argv[0]);
   if (scenario == "prefetches") return Prefetches();
   if (scenario == "end-at-warning") return EndAtWarning();
   if (scenario == "out-of-memory") return HostOutOfMemory();

@@ -6,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -164,6 +165,30 @@ TEST_CASE("%p in the name of a trace's file, or a ledger's, stands for the proce
   for (const std::string& name : names) CHECK(name.find('%') == std::string::npos);
   const std::string process = names[0].substr(2, names[0].find('.') - 2);
   CHECK(std::filesystem::exists(folder / ("t_" + process + '_' + process + ".json")));
+}
+
+TEST_CASE("A ledger whose reader has gone does not end its program") {
+  const ferry::testing::Folder folder;
+  const std::string status = (folder / "status").string();
+  const std::string command =
+      "{ FERRY_LEDGER=1 " FERRY_PROCESS_CHILD " fork 2>&1; echo $? >" + status + "; } | :";
+  REQUIRE(std::system(command.c_str()) == 0);
+  CHECK(Bytes(status) == "0\n");
+}
+
+TEST_CASE(
+    "Of programs that are asked for one trace at once, the first writes it, and the others say why not") {
+  const ferry::testing::Folder folder;
+  const std::string trace = (folder / "t.json").string();
+  const Outcome outcome = Run("FERRY_TRACE=" + trace, "runs-itself");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.Says("FERRY_TRACE: Trace: the file " + trace +
+                     " cannot be written: it is being written by "
+                     "another one; in the variables, %p stands for the process"));
+  const std::string traced = Bytes(trace);
+  CHECK(Count(traced, R"("cat":"copy","name":"copy parents")") == 2);
+  CHECK(Count(traced, "\"copy x\"") == 0);
+  CHECK(traced.ends_with("\n]\n"));
 }
 
 TEST_CASE("A Prefetch that nobody has read when the program ends was in vain") {

@@ -134,11 +134,19 @@ class Program {
       case 2:
         Axpy(gpu, 0.0F, part, part), written(Access::kReadWrite);
         break;  // which changes nothing
-      case 3:
-        ferry::Scale(gpu, 0.5F, part);
-        for (float& one : now) one *= 0.5F;
-        written(Access::kReadWrite);
+      case 3: {
+        const bool in_turn = Number(8) == 0;  // with the host
+        for (int round = 0; round < (in_turn ? 3 : 1); ++round) {
+          if (in_turn) {
+            cpu_.ReadWrite(part)[Index(count - 1)] = now.back() += 1;
+            done(k, nullptr, Access::kReadWrite);
+          }
+          ferry::Scale(gpu, 0.5F, part);
+          for (float& one : now) one *= 0.5F;
+          written(Access::kReadWrite);
+        }
         break;
+      }
       case 4:
         part.Prefetch(Side::kGpu, gpu.stream());
         break;

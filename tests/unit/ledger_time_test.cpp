@@ -82,26 +82,57 @@ struct Busy : FullForwardingDevice {
   }
 };
 
-TEST_CASE("A Prefetch would have been in time where what wrote was queued long before, and the host reads") {
+TEST_CASE("A Prefetch would have been in time where the host knew long before that it reads what is done") {
   struct Case {
+    bool knows;
     std::chrono::milliseconds between;
     bool host_writes;
     std::uint64_t in_time;
   };
   constexpr std::chrono::milliseconds kNone{0}, kLong = 2 * Busy::kWork;
-  for (const auto& [between, host_writes, in_time] :
-       {Case{kLong, false, 1}, Case{kNone, false, 0}, Case{kLong, true, 0}}) {
-    CAPTURE(between.count(), host_writes);
+  for (const auto& [knows, between, host_writes, in_time] :
+       {Case{true, kLong, false, 1}, Case{true, kNone, false, 0}, Case{true, kLong, true, 0},
+        Case{false, kLong, false, 0}}) {
+    CAPTURE(knows, between.count(), host_writes);
     sim::Reset({.seed = 1});
     Busy device;
     SyncedMemory memory(40, device, "x");
     const Ledger ledger;
     memory.mutable_gpu_data();
+    if (knows) Stream::Main(device).Synchronize();
     std::this_thread::sleep_for(between);
     host_writes ? static_cast<void>(memory.mutable_cpu_data()) : static_cast<void>(memory.cpu_data());
-    CHECK(Of(ledger, LedgerKind::kWait).count == 1);
+    CHECK(Of(ledger, LedgerKind::kWait).count == (knows ? 2 : 1));
     CHECK(Total(ledger, &LedgerEntry::in_time) == in_time);
   }
+}
+
+TEST_CASE("That a write is done the host knows by a wait for its stream, after it, and by no other") {
+  sim::Reset({.seed = 1});
+  const auto device = MakeDevice("sim:0");
+  const Stream on(*device), other(*device);
+  const auto in_time = [&](auto before, auto after) {
+    SyncedMemory x(40, *device);
+    Array<float> y(10, *device);
+    Set(Place(on), 1.0F, y);
+    const Ledger ledger;
+    before(y);
+    x.mutable_gpu_data(on);
+    after(y);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    x.cpu_data();
+    return Total(ledger, &LedgerEntry::in_time);
+  };
+  const auto nothing = [](const Array<float>&) {};
+  const auto synchronizes = [](const Stream& stream) {
+    return [&stream](const Array<float>&) { stream.Synchronize(); };
+  };
+  CHECK(in_time(nothing, synchronizes(on)) == 1);
+  CHECK(in_time(synchronizes(on), nothing) == 0);
+  CHECK(in_time(nothing, synchronizes(other)) == 0);
+  CHECK(in_time(nothing, [&](const Array<float>& y) { Place::Cpu(*device).Read(y); }) == 1);
+  CHECK(in_time(nothing, [&](const Array<float>& y) { static_cast<void>(Asum(Place(on), y)); }) == 1);
+  CHECK(in_time(nothing, [&](const Array<float>& y) { static_cast<void>(Asum(Place(other), y)); }) == 0);
 }
 
 TEST_CASE("What a memory's end and bytes that are given wait for takes its time") {

@@ -207,6 +207,23 @@ TEST_CASE("Bytes that look like those that a device asked for are not those") {
   CHECK(Total(ledger, &LedgerEntry::unwritten) == 0);
 }
 
+TEST_CASE("Of lines that write in turn, one that does not once has made no return then") {
+  LedgerFixture f;
+  SyncedMemory x(40, *f.device);
+  const Stream main = Stream::Main(*f.device);
+  const Ledger ledger(Ledger::Detail::kVerify);
+  const auto here = [&] { ++*static_cast<unsigned char*>(x.mutable_cpu_data()); };
+  const auto there = [&](unsigned char value) {
+    void* const bytes = x.mutable_gpu_data();
+    if (value != 0) f.device->Fill(bytes, std::byte{value}, 40, main.handle());
+  };
+  here(), there(1), here(), there(3), here();
+  CHECK(Total(ledger, &LedgerEntry::returned) == 2);
+  there(0), here();
+  CHECK(Total(ledger, &LedgerEntry::returned) == 4);
+  CHECK(Total(ledger, &LedgerEntry::unwritten) == 1);
+}
+
 TEST_CASE("What went to a device and back in vain is not written in turn") {
   VerifyFixture f;
   for (int i = 0; i < 4; ++i) Grow(f.blob), AskThere(f.blob);

@@ -9,7 +9,8 @@ namespace ferry::detail {
 
 Hdf5Functions::Hdf5Functions(void* loaded) : library(loaded) {}
 
-/// As the library itself finds them: a program that links libhdf5, too, has its ids in the program's own data.
+/// As the library itself finds them: a program that links libhdf5, too, has its ids in the program's own
+/// data.
 void* Hdf5Functions::Find(const char* name) const {
   if (void* const found = dlsym(RTLD_DEFAULT, name)) return found;
   if (void* const found = dlsym(library, name)) return found;

@@ -52,9 +52,9 @@ MUTATIONS = [
     (LEDGER, "    memory.held.Remove(access.range);\n  }\n  if (access.on", "  }\n  if (access.on", "who had bytes before a write has them after it"),
     (LEDGER, "  for (; bytes != 0; ++at, --bytes) sum = (sum ^ *at) * kPrime;\n", "", "bytes behind the last eight do not count"),
     (LEDGER, "copies && wait.access == Access::kRead && wait", "copies && wait", "a Prefetch would be in time for who writes"),
-    (LEDGER, ">= 2 * std::chrono", ">= 0 * std::chrono", "a Prefetch is always in time"),
+    (LEDGER, "WasDone(*memory.written, 2 * wait.waited_ns)", "WasDone(*memory.written, wait.waited_ns)", "a Prefetch is always in time"),
     (LEDGER, "if (life.begins ? life.adopted : !life.evicted) return;", "if (life.begins && life.adopted) return;", "each end of a block is an eviction"),
-    ("core/seeing/ledger_text.cpp", "entry.returned < 2 ||", "entry.returned < 1 ||", "once there and back is a habit"),
+    (LEDGER, "|| now <= 2) return 0;", ") return 0;", "once there and back is a habit"),
     ("core/seeing/ledger_text.cpp", "entry.from > entry.to || ", "", "each of two directions is told of the same"),
     (LEDGER, "    memory.lent.reset();\n    if (has", "    if (has", "a ledger compares with bytes from before another write"),
     (ENTRIES, "if (entries_.size() == kMost) SumSmallest(key.name);", "", "a ledger grows for ever"),
@@ -72,9 +72,9 @@ MUTATIONS = [
     (LEDGER, "detail::Same(wait.written->site, memory.written->site)", "true", "a Prefetch before the last write would do"),
     ("core/memory/byte_ranges.hpp", " && part.first + part.bytes <= whole.first + whole.bytes;", ";", "who has a part has all"),
     (LEDGER, "goes_on ? trip->from : copy.from", "copy.from", "a copy by way of the host is two trips"),
-    (LEDGER, "return returns && !goes_on;", "return returns;", "one line at three places goes back and forth"),
+    (LEDGER, "(returns && !goes_on ? 1 : 0)", "(returns ? 1 : 0)", "one line at three places goes back and forth"),
     (LEDGER, "detail::Same(written, trip->asked) &&", "true &&", "who only reads writes in turn"),
-    (LEDGER, "&& detail::Same(asked, trip->written);\n  trip", ";\n  trip", "any way back is a ping-pong"),
+    (LEDGER, "&& detail::Same(asked, trip->written);\n  const", ";\n  const", "any way back is a ping-pong"),
     (LEDGER, "trip && Same(trip->range, copy.range)", "trip.has_value()", "two parts are one"),
     (TRACE, "label = std::move(block->label);", "label = life.memory->label();",
      "a block ends under another label than it had"),
@@ -144,7 +144,7 @@ MUTATIONS = [
     ("core/seeing/spaces.hpp", "space.index == own.index && space.backend == own.backend", "space.backend == own.backend",
      "devices of one backend are one"),
     ("core/seeing/ledger.cpp", "if (access.side == Side::kCpu && has_bytes && host_alone) memory.held.Remove(access.range);", "", "a device keeps what a Resize took"),
-    ("core/seeing/ledger.cpp", "memory.fetched = Fetch{copy.site, copy.range};", ";", "no wait is for a copy"),
+    ("core/seeing/ledger.cpp", "memory.fetched = Fetch{copy.site, copy.range, copy.on->id()};", "memory.fetched.reset();", "no wait is for a copy"),
     ("core/seeing/ledger.cpp", "copy.to == nullptr && copy.purpose == Purpose::kAccess", "copy.to == nullptr", "a Prefetch is the copy that a wait is for"),
     ("core/seeing/ledger.cpp", " &&\n                      detail::Within(fetched->range, wait.range)", "", "a wait is for another part's copy"),
     ("core/seeing/ledger.cpp", "are told\n    memory.held.Remove(access.range);\n", "are told\n", "a device keeps what was zeroed elsewhere"),
@@ -194,7 +194,7 @@ MUTATIONS = [
     (RECORDS, "if (arrival.prefetch || arrival.empty) return;", "if (arrival.prefetch) return;", "who reads no byte has read"),
     ("core/memory/synced_memory.cpp", "  if (size < size_ && writers_ != nullptr) detail::Records::NoteLoss(*this, {size, Bytes::kEnd});\n", "", "what a Resize takes is not lost"),
     (LEDGER, "bytes + (arrived.range.first - access.range.first)", "bytes", "what came is looked for where the access begins"),
-    (LEDGER, "    if (entry != nullptr && arrived->returned && entry->returned != 0) --entry->returned;\n", "", "a device that wrote nothing writes in turn"),
+    (LEDGER, "    if (entry != nullptr && entry->returned >= arrived->returned) entry->returned -= arrived->returned;\n", "", "a device that wrote nothing writes in turn"),
 
     # Waits that are for no access, and copies within a space.
     ("core/device/told_wait.hpp", "    tell(device,", "    if (false) tell(device,", "no wait of the program's own is told"),
@@ -221,6 +221,13 @@ MUTATIONS = [
     (RECORDS, "        std::move(writers->prefetched.begin(), writers->prefetched.end(), std::back_inserter(unread));\n", "", "nothing is unread at the program's end"),
     (RECORDS, "        writers->prefetched.clear();\n", "", "what is unread at the program's end counts again after it"),
     (RECORDS, "    memory.writers_->listed = Listed::instance().all.insert(memory.writers_.get()).second;\n", "", "no memory is known to have copies that are unread"),
+
+    # What the host knows to be done.
+    (LEDGER, "done->second.of > work.at", "true", "a wait before the write is one for it"),
+    (LEDGER, "  if (sync.on != nullptr) NoteDone(sync.on->id(), sync.waited_ns);\n", "", "a program's wait for a stream says nothing of its work"),
+    (LEDGER, "  if (call.waits && call.on != nullptr) NoteDone(call.on->id(), 0);\n", "", "a sum that the host has says nothing of work before it"),
+    (LEDGER, "  if (copies) NoteDone(fetched->on, wait.waited_ns);\n", "", "bytes that the host has say nothing of work before them"),
+    (LEDGER, "  return now <= 4 ? 2 : 1;\n", "  return 1;\n", "the first return of a memory that goes back and forth is none"),
 
     # What streams wait for, and who made memories.
     (TRACE, "work.track == &track && detail::Meet(", "work.track == &track && detail::Within(", "of a copy, a part is not waited for"),
