@@ -40,7 +40,7 @@ TEST_CASE("Memories and blocks are told from birth to end") {
 
 TEST_CASE("An Assign that gives a memory another size is told as an access of that size") {
   const bool there = GENERATE(false, true);
-  const std::size_t size = GENERATE(8, 64);
+  const std::size_t size = GENERATE(std::size_t{8}, std::size_t{64});
   ObserverFixture f;
   SyncedMemory from(64, *f.device), to(64, *f.device);
   there ? from.overwrite_gpu_data() : from.overwrite_cpu_data();

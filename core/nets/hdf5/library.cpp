@@ -21,7 +21,7 @@ void* LoadHdf5(std::span<const char* const> names) {
   std::string why;
   for (const char* const name : names) {
     if (void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-    if (why.empty()) why = dlerror();
+    if (why.empty()) why = dlerror();  // NOLINT(concurrency-mt-unsafe): of this thread
   }
   throw NetError("libhdf5 cannot be loaded, which files of HDF5 need: " + why);
 }

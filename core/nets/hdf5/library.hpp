@@ -14,7 +14,7 @@ namespace ferry::detail {
 /// libhdf5's functions and ids, by their names without H5.
 struct Hdf5Functions {
   /// Throws NetError where a name is not in the library, which dlopen has found.
-  explicit Hdf5Functions(void* library);
+  explicit Hdf5Functions(void* loaded);
 
   void* const library;
 
