@@ -20,9 +20,6 @@ void TellFailure(const CopyRecord& copy) noexcept;
 void Tell(const AccessRecord& access) noexcept;
 /// To those of the first `arrivals` observers that are still there: while one is there, no use goes unseen.
 void Tell(const UnreadRecord& unread, std::uint64_t arrivals) noexcept;
-/// At the program's end: each copy that is still unread was made in vain. Of memories that another thread is
-/// using nothing is told.
-void TellUnread() noexcept;
 void Tell(const WaitRecord& wait) noexcept;
 void Tell(const StreamWaitRecord& wait) noexcept;
 void Tell(const LifeRecord& life) noexcept;

@@ -2,12 +2,8 @@
 #include "core/memory/records.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
-#include <mutex>
 #include <new>
-#include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "core/memory/writers.hpp"
@@ -31,24 +27,7 @@ void Subtract(std::vector<Bytes>& ranges, Bytes gone) {
   ranges.swap(left);
 }
 
-/// Memories of which copies by a Prefetch or a Release were noted. Never destroyed: a global memory may end
-/// after all that the library makes.
-struct Listed {
-  std::mutex mutex;  ///< under that of a memory; the other way around one only tries
-  std::unordered_set<Writers*> all;
-  static Listed& instance() {
-    static auto* const listed = new Listed;
-    return *listed;
-  }
-};
-
 }  // namespace
-
-Writers::~Writers() {
-  if (!listed) return;
-  const std::lock_guard lock(Listed::instance().mutex);
-  Listed::instance().all.erase(this);
-}
 
 CopyRecord Records::OfCopy(Arrival& arrival, Bytes bytes, End from, End to, const Stream& on) {
   const SyncedMemory& memory = *arrival.memory;
@@ -123,13 +102,9 @@ void Records::NoteBytes(const Arrival& arrival) noexcept {
 void Records::NoteUnread(const CopyRecord& copy, Bytes bytes, const Buffer& to,
                          std::uint64_t arrivals) noexcept try {
   const SyncedMemory& memory = *copy.memory;
-  if (memory.writers_ == nullptr) memory.writers_ = std::make_unique<Writers>(memory.mutex_);
+  if (memory.writers_ == nullptr) memory.writers_ = std::make_unique<Writers>();
   auto& prefetched = memory.writers_->prefetched;
   if (prefetched.size() == Writers::kMost) return;
-  if (!memory.writers_->listed) {
-    const std::lock_guard lock(Listed::instance().mutex);
-    memory.writers_->listed = Listed::instance().all.insert(memory.writers_.get()).second;
-  }
   prefetched.push_back({copy, &to, {bytes}, memory.label(), arrivals});
   prefetched.back().copy.on = nullptr;
   prefetched.back().copy.source = nullptr;
@@ -156,22 +131,6 @@ void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* bu
     detail::Tell(UnreadRecord{&one.copy, one.label}, one.arrivals);
     return true;
   });
-}
-
-void TellUnread() noexcept {
-  std::vector<Prefetched> unread;
-  {
-    const std::lock_guard lock(Listed::instance().mutex);
-    for (Writers* const writers : Listed::instance().all) try {
-        const std::unique_lock held(writers->mutex, std::try_to_lock);
-        if (!held) continue;
-        unread.reserve(unread.size() + writers->prefetched.size());
-        std::move(writers->prefetched.begin(), writers->prefetched.end(), std::back_inserter(unread));
-        writers->prefetched.clear();
-      } catch (const std::bad_alloc&) {  // they stay untold
-      }
-  }
-  for (const Prefetched& one : unread) detail::Tell(UnreadRecord{&one.copy, one.label}, one.arrivals);
 }
 
 void Records::NoteZeros(const SyncedMemory& memory, Bytes bytes) noexcept {
@@ -241,7 +200,7 @@ std::optional<Write> Records::WriterOf(const SyncedMemory& memory, Bytes bytes) 
 }
 void Records::NoteWriter(const Arrival& arrival) noexcept {
   auto& writers = arrival.memory->writers_;
-  if (writers == nullptr) writers.reset(new (std::nothrow) Writers(arrival.memory->mutex_));
+  if (writers == nullptr) writers.reset(new (std::nothrow) Writers);
   if (writers != nullptr) writers->Note(arrival.bytes, Write{arrival.site, arrival.access});
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -30,16 +29,9 @@ struct Prefetched {
 /// The last write to each byte of a memory, as far as it was watched.
 class Writers {
  public:
-  explicit Writers(std::mutex& of) noexcept : mutex(of) {}
-  ~Writers();  // in records.cpp
-  Writers(const Writers&) = delete;
-  Writers& operator=(const Writers&) = delete;
-
-  std::mutex& mutex;  ///< the memory's
   /// Beyond so many, it is not known of new ones whether they are used.
   static constexpr std::size_t kMost = 64;
   std::vector<Prefetched> prefetched{};
-  bool listed = false;  ///< among those that have had such copies
 
   /// Nothing: somebody wrote them unwatched. Where there is no room to tell them apart, none is known.
   void Note(Bytes bytes, const std::optional<Write>& write) noexcept try {

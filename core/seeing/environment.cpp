@@ -51,7 +51,6 @@ std::string& ledger_file() {
 /// A process that was forked since leaves its parent's file alone.
 void PrintLedger() {
   if (getpid() != ledger_process) return;
-  TellUnread();
   const WithoutWriteSignals quiet;
   try {
     if (ledger_file().empty()) {

@@ -152,7 +152,7 @@ void Ledger::Book::On(const AccessRecord& access) {
   if (!works && access.zeroed == 0 && detail_ != Detail::kVerify) return;  // nothing to count, or to know
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*access.memory);
-  if (works) memory.written = {access.site, Clock::now(), access.on->id()};
+  if (works) memory.written = {access.site, access.range, Clock::now(), access.on->id()};
   if (access.zeroed != 0) {  // not all losses are told
     memory.held.Remove(access.range);
     if (memory.lent && detail::Meet(memory.lent->range, access.range)) memory.lent.reset();
@@ -178,7 +178,7 @@ void Ledger::Book::On(const CallRecord& call) {
     if (access == Access::kRead) continue;
     Memory& written = MemoryOf(*memory);
     if (written.lent && !detail::Same(written.lent->by, call.site)) written.lent.reset();
-    if (call.on != nullptr) written.written = {call.site, now, call.on->id()};
+    if (call.on != nullptr) written.written = {call.site, range, now, call.on->id()};
     if (!copies) continue;
     const std::size_t space = spaces_.NumberOf(call.on != nullptr ? &call.on->device() : nullptr);
     Count({.kind = LedgerKind::kCopy,
@@ -234,7 +234,8 @@ void Ledger::Book::On(const WaitRecord& wait) {
   const bool copies = wait.side == Side::kCpu && fetched && detail::Same(fetched->site, wait.site) &&
                       detail::Within(fetched->range, wait.range);
   const bool known = copies && wait.access == Access::kRead && wait.written && memory.written &&
-                     detail::Same(wait.written->site, memory.written->site);
+                     detail::Same(wait.written->site, memory.written->site) &&
+                     detail::Within(wait.range, memory.written->range);
   // The wait, and as much before it.
   if (known && WasDone(*memory.written, 2 * wait.waited_ns)) ++entry.in_time;
   if (copies) NoteDone(fetched->on, wait.waited_ns);
@@ -278,7 +279,7 @@ void Ledger::Write(const std::string& file) const {
   const std::string text = file.ends_with(".json") ? Json() : Table(kAllRows);
   detail::OutputFile out = detail::OpenToWrite(file);
   const bool written = out != nullptr && std::fwrite(text.data(), 1, text.size(), out.get()) == text.size();
-  if (!written || std::fclose(out.release()) != 0)
+  if (!written || !detail::Close(std::move(out)))
     throw Error("Ledger: the file " + file + " cannot be written: " + detail::WhyNotWritten());
 }
 

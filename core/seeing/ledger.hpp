@@ -69,6 +69,7 @@ class Ledger::Book : public Observer {
   /// Of a device, at the line that queued it.
   struct Work {
     Site site;
+    ByteRange range;
     Clock::time_point at;
     detail::StreamId on;
   };

@@ -83,8 +83,7 @@ void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
   const bool release = entry.purpose == Purpose::kRelease;
   advice.push_back(
       Called(entry) + " copied to " + entry.to + " by the " + (release ? "Release" : "Prefetch") + " in " +
-      NameOf(*entry.asked) +
-      " was overwritten or given back, or the program ended, before anybody read it there, " +
+      NameOf(*entry.asked) + " was overwritten, or given back, before anybody read it there, " +
       Times(entry.unread) + " of " + std::to_string(entry.count) +
       "; unless a pointer that was kept has been used, " +
       (release ? "a Release after that write, or none, would copy nothing" : "that Prefetch is needless"));

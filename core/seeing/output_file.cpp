@@ -15,11 +15,12 @@ namespace {
 /// Readable and writable by all whom the umask leaves it, as fopen makes files.
 constexpr mode_t kMode = 0666;
 
-/// Who cannot lock, as on some networks, goes on without.
+/// If it is a regular file. Who cannot lock, as on some networks, goes on without.
 bool LockAndEmpty(int file) noexcept {
-  if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
   struct stat there {};
-  return fstat(file, &there) != 0 || !S_ISREG(there.st_mode) || ftruncate(file, 0) == 0;
+  if (fstat(file, &there) != 0 || !S_ISREG(there.st_mode)) return true;
+  if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  return ftruncate(file, 0) == 0;
 }
 
 }  // namespace
@@ -35,6 +36,13 @@ OutputFile OpenToWrite(const std::string& path) noexcept {
     errno = error;
   }
   return stream;
+}
+
+/// A process that was forked meanwhile has the file, too, and would keep the lock.
+bool Close(OutputFile file) noexcept {
+  const bool written = std::fflush(file.get()) == 0;
+  flock(fileno(file.get()), LOCK_UN);
+  return std::fclose(file.release()) == 0 && written;
 }
 
 std::string WhyNotWritten() {

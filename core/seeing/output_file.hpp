@@ -16,6 +16,8 @@ using OutputFile = std::unique_ptr<std::FILE, CloseFile>;
 /// reads cannot be opened, where fopen would wait for a reader; nor can a file that was opened so and is not
 /// closed yet, by whichever process.
 OutputFile OpenToWrite(const std::string& path) noexcept;
+/// Whether all of it is written; else errno says why.
+bool Close(OutputFile file) noexcept;
 /// What errno says of a file that was opened so, or could not be.
 std::string WhyNotWritten();
 /// Whether a file can be written there, as far as that is known before. Makes it if it is not there, and

@@ -27,7 +27,7 @@ void TraceFile::End() {
   if (file_ == nullptr) return;
   text_ += empty_ ? "[]\n" : "\n]\n";
   Write();
-  if (file_ != nullptr && std::fclose(file_.release()) != 0) Fail();
+  if (file_ != nullptr && !Close(std::move(file_))) Fail();
 }
 
 std::string& TraceFile::Next() {
@@ -47,7 +47,7 @@ void TraceFile::Write() noexcept {
   const WithoutWriteSignals quiet;
   if (file_ != nullptr && std::fwrite(text_.data(), 1, text_.size(), file_.get()) != text_.size()) {
     Fail();
-    file_.reset();
+    Close(std::move(file_));
   }
   text_.clear();
   Keep();

@@ -42,7 +42,8 @@ struct LedgerEntry {
   std::uint64_t unread = 0;  ///< of copies by a Prefetch or a Release, those read by nobody: UnreadRecord
   /// Of the waits for a copy to the host, those that a Prefetch right after the write would have made
   /// needless: the host had waited for the write's stream already, and what it then did before it asked for
-  /// these bytes took as long as this wait. Wrong where a pointer has written the bytes since.
+  /// these bytes took as long as this wait. Wrong where a pointer has written the bytes since, or where
+  /// another thread queued the write while the host waited.
   std::uint64_t in_time = 0;
   /// What the host spent on all together, in nanoseconds: on waits, for evictions the wait for who used
   /// the block; else on the calls that allocate, copy and zero, or that queue it.

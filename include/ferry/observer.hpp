@@ -79,9 +79,8 @@ struct CopyRecord {
 };
 
 /// Bytes that a Prefetch or a Release copied, all of which were overwritten or given back before anybody read
-/// one of them there; or that nobody has read when the ledger of FERRY_LEDGER is printed. Not told of copies
-/// to bytes that the program gave, which it may read without an access; nor, where a memory has 64 copies
-/// that nobody has read yet, of the next ones.
+/// one of them there. Not told of copies to bytes that the program gave, which it may read without an access;
+/// nor, where a memory has 64 copies that nobody has read yet, of the next ones.
 struct UnreadRecord {
   const CopyRecord* copy;  ///< the copy in vain; its stream and its source may be gone, and are null
   std::string_view label;  ///< of the memory when it was copied
@@ -136,7 +135,7 @@ struct LifeRecord {
   bool adopted;                ///< a block of the program's, given by set_cpu_data or its like
   const Device* device;        ///< of a block; null for the host, and for a memory
   const void* first;           ///< of a block, where its device or the host finds it; else null
-  std::size_t bytes;           ///< the block's, or the memory's capacity
+  std::size_t bytes;           ///< the block's; the memory's capacity then, of it and of adopted blocks
   /// In nanoseconds. Of a block that begins, to allocate it. Of one that a Release gives back, and of a
   /// memory that ends, for all its blocks, the host's wait for who used them; not what a device waits for to
   /// free a block. Else 0.

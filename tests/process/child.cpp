@@ -12,7 +12,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
@@ -30,7 +29,6 @@ struct Globals {
   bool says_goodbye = false;
   std::optional<SyncedMemory> memory;
   std::optional<Stream> stream;
-  std::vector<SyncedMemory*> forever;
 
   ~Globals() {
     if (!says_goodbye) return;
@@ -172,20 +170,6 @@ int Moves() {
   return chdir("/");
 }
 
-/// Has memories that nobody ends, and reads one.
-int Prefetches() {
-  for (const char* const label : {"first", "second", "third", "fourth"}) {
-    auto* const memory = new SyncedMemory(kBytes, GetDevice("sim"), label);
-    globals.forever.push_back(memory);
-    memory->overwrite_cpu_data();
-    memory->Prefetch(Side::kGpu, Stream::Main(memory->device()));
-  }
-  globals.forever[1]->gpu_data();
-  globals.forever[2]->overwrite_gpu_data({0, 8}, Stream::Main(GetDevice("sim")));
-  delete globals.forever[3];
-  return 0;
-}
-
 /// Its file is said to be /dev/full.
 int EndAtWarning() {
   SetLogSink([](LogLevel, std::string_view line) {
@@ -210,7 +194,6 @@ int main(int argc, char** argv) {
   if (scenario == "fork") return Fork();
   if (scenario == "moves") return Moves();
   if (scenario == "runs-itself") return RunsItself(argv[0]);
-  if (scenario == "prefetches") return Prefetches();
   if (scenario == "end-at-warning") return EndAtWarning();
   if (scenario == "out-of-memory") return HostOutOfMemory();
   std::cerr << "no such scenario\n";

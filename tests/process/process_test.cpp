@@ -191,17 +191,6 @@ TEST_CASE(
   CHECK(traced.ends_with("\n]\n"));
 }
 
-TEST_CASE("A Prefetch that nobody has read when the program ends was in vain") {
-  const Outcome outcome = Run("FERRY_LEDGER=1", "prefetches");
-  CHECK(outcome.status == 0);
-  for (const std::string label : {"first", "second", "third", "fourth"}) {
-    const bool told =
-        outcome.Says('"' + label + "\" copied to sim:0 by the Prefetch in Prefetches (child.cpp:");
-    CHECK(told == (label != "second"));
-  }
-  CHECK(Count(outcome.output, "before anybody read it there, once of 1") == 3);
-}
-
 TEST_CASE("A ledger's file is where it was asked for, though the program goes to another folder") {
   const ferry::testing::Folder folder;
   const std::string here = "-C " + (folder / "").string();

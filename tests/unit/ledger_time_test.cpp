@@ -107,6 +107,21 @@ TEST_CASE("A Prefetch would have been in time where the host knew long before th
   }
 }
 
+TEST_CASE("Of two parts that one line writes, each is done when its own stream is") {
+  sim::Reset({.seed = 1});
+  const auto device = MakeDevice("sim:0");
+  const std::array<Stream, 2> streams{Stream(*device), Stream(*device)};
+  SyncedMemory x(40, *device);
+  const Ledger ledger;
+  for (std::size_t i = 0; i < 2; ++i) x.mutable_gpu_data({20 * i, 20}, streams[i]);
+  streams[1].Synchronize();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  x.cpu_data({0, 20});
+  CHECK(Total(ledger, &LedgerEntry::in_time) == 0);
+  x.cpu_data({20, 20});
+  CHECK(Total(ledger, &LedgerEntry::in_time) == 1);
+}
+
 TEST_CASE("That a write is done the host knows by a wait for its stream, after it, and by no other") {
   sim::Reset({.seed = 1});
   const auto device = MakeDevice("sim:0");

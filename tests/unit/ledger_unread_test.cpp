@@ -5,12 +5,10 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/memory/observers.hpp"
 #include "ledger_fixture.hpp"
 
 namespace ferry::testing {
@@ -150,32 +148,6 @@ TEST_CASE("A Prefetch whose bytes were overwritten in parts, all of them unread,
           const SyncedMemory zeros(40, x.device());
           for (const std::size_t first : {0U, 20U}) x.Assign({first, 20}, zeros, first), read(x, {first, 20});
         }) == 1);
-}
-
-TEST_CASE("At the program's end, a Prefetch that nobody has read was in vain, and counts once") {
-  struct Counter : Observer {
-    using Observer::On;
-    void On(const UnreadRecord&) override { ++told; }
-    int told = 0;
-  };
-  LedgerFixture f;
-  const auto counter = std::make_shared<Counter>();
-  const Ledger ledger;
-  const Watch watch(counter);
-  std::array<std::optional<SyncedMemory>, 4> memories;
-  for (auto& memory : memories) {
-    memory.emplace(40, *f.device, "x").overwrite_cpu_data();
-    Fetch(*memory, Side::kGpu);
-  }
-  memories[0]->gpu_data();
-  memories[1]->overwrite_gpu_data({0, 8}, Stream::Main(*f.device));
-  memories[2].reset();
-  CHECK(Total(ledger, &LedgerEntry::unread) == 1);
-  detail::TellUnread();
-  CHECK(Total(ledger, &LedgerEntry::unread) == 3);
-  for (auto& memory : memories) memory.reset();
-  detail::TellUnread();
-  CHECK(counter->told == 3);
 }
 
 void LetGo(SyncedMemory& x) { x.Release(Side::kGpu); }

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -169,6 +170,23 @@ TEST_CASE("A named pipe gets all of a trace or a ledger, and one that nobody rea
     }
   reader.join();
   CHECK(read == all);
+}
+
+TEST_CASE("A file has one trace at a time, and whoever was forked meanwhile does not keep it") {
+  const Folder folder;
+  const std::string file = (folder / "t.json").string();
+  std::optional<Trace> first(file);
+  CHECK_THROWS_WITH(Trace(file), ContainsSubstring(file) && ContainsSubstring("is being written"));
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  first.reset();
+  CHECK_NOTHROW(Trace(file));
+  kill(child, SIGKILL);
+  CHECK(waitpid(child, nullptr, 0) == child);
+  const Trace nowhere("/dev/null"), nowhere_too("/dev/null");  // no regular file
 }
 
 }  // namespace

@@ -9,12 +9,14 @@ namespace ferry::detail {
 
 Hdf5Functions::Hdf5Functions(void* loaded) : library(loaded) {}
 
-/// As the library itself finds them: a program that links libhdf5, too, has its ids in the program's own
-/// data.
 void* Hdf5Functions::Find(const char* name) const {
-  if (void* const found = dlsym(RTLD_DEFAULT, name)) return found;
   if (void* const found = dlsym(library, name)) return found;
   throw NetError(std::string("libhdf5 has no ") + name + ": it is not the one that Ferry was built with");
+}
+
+hid_t Hdf5Functions::Id(const char* name) const {
+  if (open() < 0) throw NetError("libhdf5 cannot be opened");
+  return *static_cast<const hid_t*>(Find(name));
 }
 
 void* LoadHdf5(std::span<const char* const> names) {
@@ -26,9 +28,11 @@ void* LoadHdf5(std::span<const char* const> names) {
   throw NetError("libhdf5 cannot be loaded, which files of HDF5 need: " + why);
 }
 
+// A program that is linked with libhdf5 may have its ids in data of its own.
 const Hdf5Functions& H5() {
   static constexpr const char* kNames[] = {FERRY_HDF5_NAME, FERRY_HDF5_FILE};
-  static const Hdf5Functions functions(LoadHdf5(kNames));
+  static const Hdf5Functions functions(dlsym(RTLD_DEFAULT, "H5open") != nullptr ? RTLD_DEFAULT
+                                                                                : LoadHdf5(kNames));
   return functions;
 }
 

@@ -13,7 +13,8 @@ namespace ferry::detail {
 
 /// libhdf5's functions and ids, by their names without H5.
 struct Hdf5Functions {
-  /// Throws NetError where a name is not in the library, which dlopen has found.
+  /// Throws NetError where a name is not in the library, which is a handle of dlopen's or RTLD_DEFAULT, or
+  /// where it cannot be opened.
   explicit Hdf5Functions(void* loaded);
 
   void* const library;
@@ -77,14 +78,14 @@ struct Hdf5Functions {
     return reinterpret_cast<F>(Find(name));
   }
   /// They are known once the library is open.
-  hid_t Id(const char* name) const { return open() < 0 ? -1 : *static_cast<const hid_t*>(Find(name)); }
+  hid_t Id(const char* name) const;
 };
 
 /// Loads the first of these libraries that is there, to stay. Throws NetError.
 void* LoadHdf5(std::span<const char* const> names);
 
-/// Loaded by the first call. Linked, it would cost each program with nets 5 MB: Debian's brings 30 libraries
-/// for files on the network. Throws NetError.
+/// Those of the program, if it has them, or else loaded by the first call. Linked, it would cost each program
+/// with nets 5 MB: Debian's brings 30 libraries for files on the network. Throws NetError.
 const Hdf5Functions& H5();
 
 /// For the length of a call: libhdf5 is entered by this thread alone, and prints no errors.

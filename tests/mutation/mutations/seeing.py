@@ -218,11 +218,11 @@ MUTATIONS = [
     ("core/memory/assign.cpp", "    if (to.last == Bytes::kEnd) size_ = to.first + size;\n  });", "  });\n  if (to.last == Bytes::kEnd) size_ = to.first + size;",
      "an Assign is told as an access of the old size"),
 
-    (RECORDS, "        std::move(writers->prefetched.begin(), writers->prefetched.end(), std::back_inserter(unread));\n", "", "nothing is unread at the program's end"),
-    (RECORDS, "        writers->prefetched.clear();\n", "", "what is unread at the program's end counts again after it"),
-    (RECORDS, "    memory.writers_->listed = Listed::instance().all.insert(memory.writers_.get()).second;\n", "", "no memory is known to have copies that are unread"),
 
     # What the host knows to be done.
+    (LEDGER, " &&\n                     detail::Within(wait.range, memory.written->range);", ";", "a part is done when another one is"),
+    ("core/seeing/output_file.cpp", "  flock(fileno(file.get()), LOCK_UN);\n", "", "a forked process keeps a trace's file"),
+    ("core/seeing/output_file.cpp", "  if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;\n", "", "two traces are written into one file"),
     (LEDGER, "done->second.of > work.at", "true", "a wait before the write is one for it"),
     (LEDGER, "  if (sync.on != nullptr) NoteDone(sync.on->id(), sync.waited_ns);\n", "", "a program's wait for a stream says nothing of its work"),
     (LEDGER, "  if (call.waits && call.on != nullptr) NoteDone(call.on->id(), 0);\n", "", "a sum that the host has says nothing of work before it"),
