@@ -39,7 +39,7 @@ class GpuDevice : public Device {
       for (const EventHandle point : block.points) Release(point);
     const Error waited = kept.empty() ? Runtime::kSuccess : Runtime::DeviceSynchronize();
     Ignore(waited);
-    if (waited == Runtime::kSuccess)  // else work may still use them: they are lost
+    if (waited != Runtime::kStreamCaptureUnsupported)  // else work may still use them: they are lost
       for (const KeptBlocks::Block& block : kept) FreeIdle(block.kind, block.ptr);
     queues_.DestroyEvents();
   }

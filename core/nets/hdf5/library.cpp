@@ -30,9 +30,8 @@ void* LoadHdf5(std::span<const char* const> names) {
 
 // A program that is linked with libhdf5 may have its ids in data of its own.
 const Hdf5Functions& H5() {
-  static constexpr const char* kNames[] = {FERRY_HDF5_NAME, FERRY_HDF5_FILE};
   static const Hdf5Functions functions(dlsym(RTLD_DEFAULT, "H5open") != nullptr ? RTLD_DEFAULT
-                                                                                : LoadHdf5(kNames));
+                                                                                : LoadHdf5(kHdf5Names));
   return functions;
 }
 

@@ -3,6 +3,7 @@
 
 #include <hdf5.h>
 
+#include <array>
 #include <mutex>
 #include <span>
 #include <string>
@@ -81,6 +82,8 @@ struct Hdf5Functions {
   hid_t Id(const char* name) const;
 };
 
+/// The library's name for the loader, and where it was when Ferry was built.
+extern const std::array<const char*, 2> kHdf5Names;
 /// Loads the first of these libraries that is there, to stay. Throws NetError.
 void* LoadHdf5(std::span<const char* const> names);
 

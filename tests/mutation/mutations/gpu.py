@@ -80,7 +80,7 @@ MUTATIONS = [
     (CALLS, "    if (exchanged_) Exchange();", "", "a call leaves the caller's thread relaxed"),
     (CALLS, "    if (exchanged_) Exchange();", "    mode_ = Runtime::kCaptureGlobal;\n    if (exchanged_) Exchange();",
      "a call takes the caller's thread out of its own capture mode"),
-    (GPU, "    if (waited == Runtime::kSuccess)  // else work may still use them: they are lost\n      for (const KeptBlocks::Block& block : kept)", "    for (const KeptBlocks::Block& block : kept)",
+    (GPU, "    if (waited != Runtime::kStreamCaptureUnsupported)  // else work may still use them: they are lost\n      for (const KeptBlocks::Block& block : kept)", "    for (const KeptBlocks::Block& block : kept)",
      "a device that can't wait gives back what is in use"),
     (GPU, "    const RelaxedCapture<Runtime> relaxed;\n    // First,", "    // First,", "the end of a device ends captures on others"),
     (DESCRIBE, "Runtime::Describe(index, properties)", "Runtime::Describe(0, properties)",
