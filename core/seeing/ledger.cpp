@@ -69,12 +69,11 @@ unsigned Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip
   const bool near = trip && Same(trip->range, copy.range);
   const bool goes_on = near && copy.from == trip->to && detail::Same(written, trip->written) &&
                        detail::Same(asked, trip->asked);
-  const bool returns = near && copy.from == trip->to && copy.to == trip->from &&
+  const bool returns = near && !goes_on && copy.from == trip->to && copy.to == trip->from &&
                        detail::Same(written, trip->asked) && detail::Same(asked, trip->written);
-  const unsigned before = goes_on || returns ? trip->returns : 0;
-  const unsigned now = before + (returns && !goes_on ? 1 : 0);
+  const unsigned now = returns ? trip->returns + 1 : 0;
   trip = {written, asked, goes_on ? trip->from : copy.from, copy.to, copy.range, now};
-  if (now == before || now <= 2) return 0;
+  if (now <= 2) return 0;
   return now <= 4 ? 2 : 1;
 }
 
@@ -189,12 +188,12 @@ void Ledger::Book::On(const CallRecord& call) {
            .access = access},
           range.bytes, call.took_ns);
   }
-  if (call.waits && call.on != nullptr) NoteDone(call.on->id(), 0);
-  if (call.waits)
-    Count({.kind = LedgerKind::kWait,
-           .name = call.operands.empty() ? NameOf({}) : MemoryOf(*call.operands[0].memory).name,
-           .asked = call.site},
-          0, call.took_ns);
+  if (!call.waits) return;
+  if (call.on != nullptr) NoteDone(call.on->id(), 0);
+  Count({.kind = LedgerKind::kWait,
+         .name = call.operands.empty() ? NameOf({}) : MemoryOf(*call.operands[0].memory).name,
+         .asked = call.site},
+        0, call.took_ns);
 }
 
 /// A wait for all of a stream, or for a copy that was queued last there, is over.
