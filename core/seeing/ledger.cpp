@@ -69,7 +69,7 @@ unsigned Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip
   const bool near = trip && Same(trip->range, copy.range);
   const bool goes_on = near && copy.from == trip->to && detail::Same(written, trip->written) &&
                        detail::Same(asked, trip->asked);
-  const bool returns = near && !goes_on && copy.from == trip->to && copy.to == trip->from &&
+  const bool returns = near && copy.from == trip->to && copy.to == trip->from &&
                        detail::Same(written, trip->asked) && detail::Same(asked, trip->written);
   const unsigned now = returns ? trip->returns + 1 : 0;
   trip = {written, asked, goes_on ? trip->from : copy.from, copy.to, copy.range, now};

@@ -37,7 +37,7 @@ struct LedgerEntry {
   /// were in place is not told, and must ask for less, too. Counted by Ledger::Detail::kVerify.
   std::uint64_t unwritten = 0;
   /// Of the copies, those that undid the one before: the same bytes went back, and the line that had written
-  /// them then asks for them now. Of a memory whose bytes go back once there is none.
+  /// them then asks for them now. A memory whose bytes go back only once has none.
   std::uint64_t returned = 0;
   std::uint64_t unread = 0;  ///< of copies by a Prefetch or a Release, those read by nobody: UnreadRecord
   /// Of the waits for a copy to the host, those that a Prefetch right after the write would have made

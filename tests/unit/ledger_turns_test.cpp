@@ -92,9 +92,10 @@ TEST_CASE("Only between two places, and of the same bytes, does a memory go back
   const auto grow = [](const Place& place, auto&& x) { Scale(place, 2.0F, x); };
   const auto grow_too = [](const Place& place, auto&& x) { Scale(place, 2.0F, x); };
   const Ledger ledger;
-  Array<float> devices(100, *first), places(100, *first), parts(300, *first);
+  Array<float> devices(100, *first), places(100, *first), by_one(100, *first), parts(300, *first);
   for (int i = 0; i < 3; ++i) grow(one, devices), grow_too(two, devices);  // by way of the host
-  for (int i = 0; i < 3; ++i) grow(cpu, places), grow(one, places), grow(two, places);
+  for (int i = 0; i < 9; ++i) grow(cpu, places), grow(one, places), grow(two, places);
+  for (int i = 0; i < 9; ++i) grow(cpu, by_one), grow(one, by_one);
   for (std::int64_t i = 0; i < 3; ++i) {  // there with one part, and back with the next one
     grow(cpu, parts.Slice(100 * i, 50)), grow_too(one, parts.Slice(100 * i, 50));
     grow_too(one, parts.Slice(100 * i + 50, 50)), grow(cpu, parts.Slice(100 * i + 50, 50));

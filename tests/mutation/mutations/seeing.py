@@ -72,7 +72,6 @@ MUTATIONS = [
     (LEDGER, "detail::Same(wait.written->site, memory.written->site)", "true", "a Prefetch before the last write would do"),
     ("core/memory/byte_ranges.hpp", " && part.first + part.bytes <= whole.first + whole.bytes;", ";", "who has a part has all"),
     (LEDGER, "goes_on ? trip->from : copy.from", "copy.from", "a copy by way of the host is two trips"),
-    (LEDGER, "near && !goes_on && copy", "near && copy", "one line at three places goes back and forth"),
     (LEDGER, "detail::Same(written, trip->asked) &&", "true &&", "who only reads writes in turn"),
     (LEDGER, "&& detail::Same(asked, trip->written);\n  const", ";\n  const", "any way back is a ping-pong"),
     (LEDGER, "trip && Same(trip->range, copy.range)", "trip.has_value()", "two parts are one"),
