@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 
+#include "core/nets/draw.hpp"
 #include "core/nets/philox.hpp"
 #include "ferry/nets/error.hpp"
 
@@ -44,15 +47,11 @@ class CheckedFiller : public Filler<T> {
     if (blob.num_axes() == 0) Fail(blob, "the blob has no axes; it takes 1 or more");
   }
 
-  /// As a and b may be 0 and the largest number, a + (b - a) * u in the wider type.
   void WriteUniform(const Blob<T>& blob, T a, T b, T* data) const {
-    const double width = static_cast<double>(b) - static_cast<double>(a);
-    for (std::int64_t i = 0; i < blob.count(); ++i)
-      data[i] = std::clamp(static_cast<T>(a + width * random_.Uniform(static_cast<std::uint64_t>(i))), a, b);
+    detail::Draw(random_, detail::UniformElements<T>{a, b}, Elements(blob, data));
   }
   void WriteGaussian(const Blob<T>& blob, T mean, T std, T* data) const {
-    for (std::int64_t i = 0; i < blob.count(); ++i)
-      data[i] = static_cast<T>(mean + std * random_.Gaussian(static_cast<std::uint64_t>(i)));
+    detail::Draw(random_, detail::NormalElements<T>{mean, std}, Elements(blob, data));
   }
   /// The number of inputs, of outputs, or their mean, that the variance is divided by.
   T Fan(const Blob<T>& blob) const {
@@ -69,6 +68,10 @@ class CheckedFiller : public Filler<T> {
   }
 
  private:
+  static std::span<T> Elements(const Blob<T>& blob, T* data) {
+    return {data, static_cast<std::size_t>(blob.count())};
+  }
+
   FillerParameter param_;
   Philox random_;
 };

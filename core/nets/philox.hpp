@@ -2,7 +2,6 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
-#include <cmath>
 #include <cstdint>
 
 #include "ferry/nets/random.hpp"
@@ -41,25 +40,16 @@ class Philox {
     return Rounds({{Low(index), High(index), Low(iteration_), High(iteration_)}}, Low(key_), High(key_));
   }
   /// 64 of them.
-  KOKKOS_INLINE_FUNCTION std::uint64_t Bits(std::uint64_t index) const { return Join(At(index), 0); }
-  /// In [0, 1), of 53 bits.
-  KOKKOS_INLINE_FUNCTION double Uniform(std::uint64_t index) const { return Fraction(Bits(index)); }
-  /// Of mean 0 and variance 1, by the method of Box and Muller. Not for an index of Uniform, on which it
-  /// depends.
-  KOKKOS_INLINE_FUNCTION double Gaussian(std::uint64_t index) const {
-    constexpr double kTwoPi = 6.283185307179586;
+  KOKKOS_INLINE_FUNCTION std::uint64_t Bits(std::uint64_t index) const {
     const Block block = At(index);
-    const double radius = std::sqrt(-2 * std::log(1 - Fraction(Join(block, 0))));
-    return radius * std::cos(kTwoPi * Fraction(Join(block, 2)));
+    return (std::uint64_t{block.word[1]} << 32U) | block.word[0];
+  }
+  /// In [0, 1), of 53 bits.
+  KOKKOS_INLINE_FUNCTION double Uniform(std::uint64_t index) const {
+    return static_cast<double>(Bits(index) >> 11U) * 0x1p-53;
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION static std::uint64_t Join(const Block& block, int first) {
-    return (std::uint64_t{block.word[first + 1]} << 32U) | block.word[first];
-  }
-  KOKKOS_INLINE_FUNCTION static double Fraction(std::uint64_t bits) {
-    return static_cast<double>(bits >> 11U) * 0x1p-53;
-  }
   KOKKOS_INLINE_FUNCTION static std::uint32_t Low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
   KOKKOS_INLINE_FUNCTION static std::uint32_t High(std::uint64_t x) {
     return static_cast<std::uint32_t>(x >> 32U);

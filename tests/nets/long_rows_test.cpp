@@ -80,6 +80,39 @@ TEMPLATE_TEST_CASE("Concat and Slice move rows of any length", "[rows]", float, 
   }
 }
 
+TEMPLATE_TEST_CASE("Filter and BatchReindex move rows of any length", "[rows]", float, double) {
+  for (const std::string& where : Places()) {
+    const World world(where);
+    for (const std::int64_t length : {1, 15, 16, 17, 16384, 16385, 40000}) {
+      INFO(where << ", " << length);
+      const auto row = static_cast<std::size_t>(length);
+      const Values x = Drawn(3 * length, 7), none(row, 0);
+      const auto rows = [&](const std::vector<Values>& parts) {
+        Values all;
+        for (const Values& part : parts) all.insert(all.end(), part.begin(), part.end());
+        return all;
+      };
+      const Values first = Part(x, 0, row), last = Part(x, 2 * row, row);
+
+      Made<TestType> filter("name: 'f' type: 'Filter'", world.place(), {{3, length}, {3}}, 1);
+      SetData(*filter.bottoms[0], x);
+      SetData(*filter.bottoms[1], {1, 0, 1});
+      filter.layer->Forward(filter.bottoms, filter.tops);
+      CHECK((DataOf(*filter.tops[0]) == rows({first, last})));
+      SetDiff(*filter.tops[0], rows({last, first}));
+      SetDiff(*filter.bottoms[0], x);
+      filter.Backward();
+      CHECK((DiffOf(*filter.bottoms[0]) == rows({last, none, first})));
+
+      Made<TestType> reindex("name: 'r' type: 'BatchReindex'", world.place(), {{3, length}, {4}}, 1);
+      SetData(*reindex.bottoms[0], x);
+      SetData(*reindex.bottoms[1], {2, 0, 0, 2});
+      reindex.layer->Forward(reindex.bottoms, reindex.tops);
+      CHECK((DataOf(*reindex.tops[0]) == rows({last, first, first, last})));
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("BNLL of what is far below 0 has all its digits", "[rows]", float, double) {
   const World world("host cpu");
   const Values x = {-5, -15, -20, -40, -80};
@@ -130,6 +163,24 @@ TEMPLATE_TEST_CASE("A loss adds any number of terms, to the same bits at every p
       CHECK(losses.back() == losses.front());
     }
   }
+}
+
+TEMPLATE_TEST_CASE("ContrastiveLoss adds the squares of rows of any length", "[rows]", float, double) {
+  for (const std::int64_t length : {1, 15, 16, 17, 63, 1000})
+    for (const std::string& where : Places()) {
+      INFO(where << ", " << length);
+      const World world(where);
+      const Values a = Drawn(2 * length, 8), b = Drawn(2 * length, 9);
+      double squares = 0;
+      for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
+      Made<TestType> loss("name: 'c' type: 'ContrastiveLoss'", world.place(), {{2, length}, {2, length}, {2}},
+                          1);
+      SetData(*loss.bottoms[0], a);
+      SetData(*loss.bottoms[1], b);
+      SetData(*loss.bottoms[2], {1, 1});
+      loss.layer->Forward(loss.bottoms, loss.tops);
+      CHECK(DataOf(*loss.tops[0]).front() == Approx(squares / 4).epsilon(1e-6));
+    }
 }
 
 TEMPLATE_TEST_CASE("HingeLoss has any number of classes", "[rows]", float, double) {

@@ -203,6 +203,19 @@ TEST_CASE("A ledger's file is where it was asked for, though the program goes to
   CHECK(Count(Bytes((folder / "l.json").string()), R"("kind": "copy")") == 1);
 }
 
+TEST_CASE("A file that is to have both trace and ledger has the ledger, and a warning says so") {
+  const ferry::testing::Folder folder;
+  const std::string file = (folder / "both.json").string(), link = (folder / "link.json").string();
+  std::filesystem::create_symlink(file, link);
+  const Outcome outcome = Run("FERRY_LEDGER=" + file + " FERRY_TRACE=" + link, "moves");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.Says("FERRY_TRACE: the file " + link + " is that of FERRY_LEDGER, too"));
+  CHECK(Count(Bytes(file), R"("kind": "copy")") == 1);
+  CHECK(Run("FERRY_LEDGER=" + file + " FERRY_TRACE=" + (folder / "trace.json").string(), "moves")
+            .output.empty());
+  CHECK(Run("FERRY_LEDGER=/dev/null FERRY_TRACE=/dev/null", "moves").output.empty());
+}
+
 TEST_CASE("A word that is neither a value nor a file's name is a warning, and no file") {
   const ferry::testing::Folder folder;
   for (const char* const value : {"FERRY_LEDGER=on", "FERRY_LEDGER=verfy", "FERRY_LEDGER=verify,on",

@@ -7,6 +7,21 @@
 namespace ferry::detail {
 namespace {
 
+/// Sums side by side, so that a processor's vectors hold them.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T SquaredDistance(const T* a, const T* b, std::int64_t n) {
+  constexpr int kLanes = 16;
+  T sums[kLanes] = {};
+  const auto add = [&](std::int64_t i, int lane) { sums[lane] += (a[i] - b[i]) * (a[i] - b[i]); };
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane) add(i + lane, lane);
+  for (int lane = 0; i + lane < n; ++lane) add(i + lane, lane);
+  for (int width = kLanes / 2; width > 0; width /= 2)
+    for (int lane = 0; lane < width; ++lane) sums[lane] += sums[lane + width];
+  return sums[0];
+}
+
 /// The sum over pairs, divided by twice their number, of d^2 for similar ones and max(margin - d, 0)^2 for
 /// the others, where d is the distance of a and b; for legacy_version of max(margin - d^2, 0).
 ///
@@ -49,9 +64,7 @@ class ContrastiveLossLayer : public LossLayer<T> {
     this->sum_.Compute(
         place, bottom[0]->num(), {false, static_cast<double>(bottom[0]->num())}, *top[0],
         KOKKOS_LAMBDA(std::int64_t n, Tally & tally, const T* a, const T* b, const T* similar, T* weight) {
-          T square = 0;
-          for (std::int64_t i = n * channels; i < (n + 1) * channels; ++i)
-            square += (a[i] - b[i]) * (a[i] - b[i]);
+          const T square = SquaredDistance(a + n * channels, b + n * channels, channels);
           if (std::abs(similar[n]) >= 1) {
             tally.sum += static_cast<double>(square) / 2;
             weight[n] = 1;

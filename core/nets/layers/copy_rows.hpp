@@ -16,18 +16,29 @@ struct RowParts {
   std::int64_t first;  ///< the column that the parts begin at
 };
 
-/// A piece of a row, by the C library's copy, which knows the processor.
-template <class T>
-struct CopyPiece {
-  static constexpr std::int64_t kPiece = 16384;
+/// How rows are cut for the C library's copy, which knows the processor.
+struct RowPieces {
+  static constexpr std::int64_t kPiece = 16384;  ///< elements
+  static constexpr std::int64_t kFew = 16;       ///< elements that a loop moves while a copy is called
 
-  std::int64_t count, from_first, to_first;
+  std::int64_t length;  ///< a row's
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, std::int64_t piece, View<const T, 2> x,
-                                              View<T, 2> y) const {
-    const std::int64_t first = piece * kPiece, rest = count - first;
-    const auto elements = static_cast<std::size_t>(rest < kPiece ? rest : kPiece);
-    __builtin_memcpy(&y(row, to_first + first), &x(row, from_first + first), elements * sizeof(T));
+  static bool Serve(const Place& place, std::int64_t length) {
+    return !OnGpuThreads(place) && length >= kFew;
+  }
+  std::int64_t count() const { return (length + kPiece - 1) / kPiece; }
+
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION void Copy(std::int64_t piece, const T* from, T* to) const {
+    __builtin_memcpy(to + piece * kPiece, from + piece * kPiece, Elements(piece) * sizeof(T));
+  }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION void Zero(std::int64_t piece, T* to) const {
+    __builtin_memset(to + piece * kPiece, 0, Elements(piece) * sizeof(T));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::size_t Elements(std::int64_t piece) const {
+    const std::int64_t rest = length - piece * kPiece;
+    return static_cast<std::size_t>(rest < kPiece ? rest : kPiece);
   }
 };
 
@@ -37,11 +48,13 @@ void CopyRows(const Place& place, std::int64_t rows, std::int64_t count, const R
               const RowParts<T>& to) {
   const std::int64_t from_first = from.first;
   const std::int64_t to_first = to.first;
-  constexpr std::int64_t kFew = 16;  // elements that a loop moves while a copy is called
-  if (!OnGpuThreads(place) && count >= kFew) {
-    using Piece = CopyPiece<T>;
-    const std::int64_t pieces = (count + Piece::kPiece - 1) / Piece::kPiece;
-    ParallelFor(place, {rows, pieces}, from.matrix, to.matrix, Piece{count, from_first, to_first});
+  if (RowPieces::Serve(place, count)) {
+    const RowPieces pieces{count};
+    ParallelFor(
+        place, {rows, pieces.count()}, from.matrix, to.matrix,
+        KOKKOS_LAMBDA(std::int64_t row, std::int64_t piece, View<const T, 2> x, View<T, 2> y) {
+          pieces.Copy(piece, &x(row, from_first), &y(row, to_first));
+        });
     return;
   }
   ParallelFor(

@@ -6,6 +6,14 @@ FORMAT, NET, LAYERS, VISION, DATA, SOLVER = (f"core/nets/{folder}/" for folder i
 
 MUTATIONS = [
     ("core/nets/solver/gradient.hpp", "step.l2 != 0 ? step.l2 * weight : T(0)", "step.l2 * weight", "no decay makes an infinite weight no number"),
+    ("core/nets/draw.hpp", "kTerm > 19", "kTerm > 9", "a sine has half of its terms"),
+    ("core/nets/draw.hpp", "kTerm > 21", "kTerm > 11", "a logarithm has half of its terms"),
+    ("core/nets/draw.hpp", "angle % 2 == 0 ? cosine : -cosine", "cosine", "normal numbers are of half a circle"),
+    ("core/nets/draw.hpp", "to.size() % 4, to.data()", "0, to.data()", "the last elements are not drawn"),
+    ("core/nets/draw.hpp", "to + 4 * block", "to", "all elements are drawn where the first are"),
+    ("core/nets/layers/copy_rows.hpp", "to + piece * kPiece, 0, Elements", "to + piece * kPiece, 1, Elements",
+     "the gradient of an item that was filtered out is not 0"),
+    ("core/nets/layers/gather_rows.hpp", "pieces.Copy(piece, &x(row(n), 0)", "pieces.Copy(piece, &x(n, 0)", "rows are gathered in their own order"),
     ("core/nets/layers/dropout.cpp", " || here.range.first != there.range.first", "", "parts of one array are one"),
     ("core/nets/layers/eltwise.cpp", "(of_b != 0 ? of_b * b[i] : T(0))", "of_b * b[i]", "a bottom with the coefficient 0 counts"),
     ("core/nets/layers/eltwise.cpp", "if (coefficients_[k] != 0) Axpy", "Axpy", "a third bottom with the coefficient 0 counts"),
@@ -81,7 +89,7 @@ MUTATIONS = [
     (LAYERS + "hinge_loss.cpp", "return kSquared ? wide * wide : wide;", "return wide;", "the hinge is L1 always"),
     (LAYERS + "hinge_loss.cpp", "cls < first + count ?", "cls < first + count - 1 ?", "the last class of a part is nobody's own"),
     (LAYERS + "term_sum.hpp", "for (int l = 0; i + l < end; ++l) add(i + l, l);", "", "a loss leaves out the rest behind whole rows of lanes"),
-    (LAYERS + "copy_rows.hpp", "const std::int64_t first = piece * kPiece,", "const std::int64_t first = 0 * piece * kPiece,", "each piece of a long row is the first one"),
+    (LAYERS + "copy_rows.hpp", "__builtin_memcpy(to + piece * kPiece, from + piece * kPiece,", "__builtin_memcpy(to, from,", "each piece of a long row is the first one"),
     (LAYERS + "dropout.cpp", "first / kDrawWords + i % kDrawLanes", "first / kDrawWords + i % kDrawLanes + 1", "the elements behind the last group have others' bits"),
     (LAYERS + "prelu.cpp", "const Blob<T>& x_of = bottom[0] == top[0] ? kept_ : *bottom[0];", "const Blob<T>& x_of = *bottom[0];",
      "PReLU in place takes its top for its bottom"),
