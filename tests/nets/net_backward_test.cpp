@@ -89,5 +89,58 @@ TEST_CASE("Gradients add up until they are cleared, and an update takes them awa
   CHECK(DataOf(*net.params()[0]) == data);
 }
 
+/// The gradient of the weights of "ip", after whose Forward its values become positive, in place or apart.
+std::vector<double> GradientWith(const std::string& loss, bool in_place) {
+  const std::string bottoms = Input("data", "3 2") + Input("other", "3 4") + Input("label", "3");
+  const std::string after =
+      "layer { name: 'f' type: 'Flatten' bottom: 'ip' top: 'f' }"
+      "layer { name: 'relu' type: 'ReLU' bottom: 'f' top: '" +
+      std::string(in_place ? "f" : "g") + "' }";
+  Net<double> net(NetOf(bottoms + Product("ip", "data", 4) + loss + after));
+  const std::vector<double> numbers{-0.9, 0.3, 0.8, -0.2, 0.6, -0.5, 0.4, -0.7, 0.1, 0.9, -0.3, 0.2};
+  const auto fill = [&](Blob<double>& blob) {
+    std::copy_n(numbers.begin(), blob.count(), blob.mutable_cpu_data());
+  };
+  fill(*net.blob_by_name("data"));
+  fill(*net.blob_by_name("other"));
+  for (int i = 0; i < 3; ++i) net.blob_by_name("label")->mutable_cpu_data()[i] = i % 2;
+  const auto& params = net.layer_by_name("ip")->blobs();
+  for (const auto& param : params) fill(*param);
+  net.ForwardBackward();
+  return {params[0]->cpu_diff(), params[0]->cpu_diff() + params[0]->count()};
+}
+
+// Caffe's layers keep what they need.
+TEST_CASE("A bottom may be overwritten between the passes, where the layer keeps it in Caffe") {
+  const std::string both = "bottom: 'ip' bottom: 'other' top: 'loss' }";
+  const std::vector<std::string> layers = {
+      "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'ip' bottom: 'other' top: 'loss' }",
+      "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'other' bottom: 'ip' top: 'loss' }",
+      "layer { name: 'loss' type: 'ContrastiveLoss' contrastive_loss_param { margin: 4 } bottom: 'ip' "
+      "bottom: 'other' bottom: 'label' top: 'loss' }",
+      "layer { name: 'loss' type: 'HingeLoss' bottom: 'ip' bottom: 'label' top: 'loss' }",
+      "layer { name: 'loss' type: 'HingeLoss' hinge_loss_param { norm: L2 } bottom: 'ip' bottom: 'label' "
+      "top: 'loss' }",
+      "layer { name: 'bn' type: 'BatchNorm' batch_norm_param { use_global_stats: false } bottom: 'ip' top: "
+      "'bn' }"
+      "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'bn' bottom: 'other' top: 'loss' }"};
+  for (const std::string& loss : layers) {
+    INFO(loss);
+    CHECK(GradientWith(loss, true) == GradientWith(loss, false));
+  }
+}
+
+TEST_CASE("A Flatten that is to pass no gradient down passes none") {
+  Net<double> net(
+      NetOf("layer { name: 'w' type: 'Parameter' top: 'w' parameter_param { shape { dim: 2 dim: 3 } } }"
+            "layer { name: 'f' type: 'Flatten' bottom: 'w' top: 'f' propagate_down: false }"
+            "layer { name: 'ip' type: 'InnerProduct' bottom: 'f' top: 'ip' propagate_down: true "
+            "inner_product_param { num_output: 2 weight_filler { value: 1 } } }"
+            "layer { name: 'sum' type: 'Reduction' bottom: 'ip' top: 'sum' loss_weight: 1 }"));
+  net.ForwardBackward();
+  CHECK(net.blob_by_name("f")->asum_diff() != 0);
+  CHECK(net.learnable_params()[0]->asum_diff() == 0);
+}
+
 }  // namespace
 }  // namespace ferry::nets_test

@@ -20,8 +20,7 @@ namespace {
 /// Bottoms: 1, of 2 axes or more; axis 1 is the channel.
 /// Tops: 1, of that shape; may be the bottom.
 /// Gradient: through the batch's statistics; none through those of the training so far. As in Caffe, it
-/// is computed even if propagate_down is false. It needs the bottom as it was.
-/// Caffe: always keeps a copy of the top; here only a layer in place does.
+/// is computed even if propagate_down is false, of a copy of the top as Forward left it.
 template <class T>
 class BatchNormLayer : public Layer<T> {
  public:
@@ -48,8 +47,7 @@ class BatchNormLayer : public Layer<T> {
   Channels dims_;
   Blob<T> mean_, factor_;  ///< y = (x - mean) * factor
   Blob<T> shift_, slope_;  ///< of the gradient
-  Blob<T> zero_;           ///< stands for the mean, where that is gone from what was kept
-  Blob<T> kept_;           ///< y, where the next layer may overwrite it and the bottom is gone
+  Blob<T> kept_;           ///< y, which the next layer may overwrite
   ChannelSums<1> sum_;
   ChannelSums<2> sums_;
 };
@@ -81,7 +79,7 @@ void BatchNormLayer<T>::LayerSetUp(const Blobs& bottom, const Blobs& /*top*/) {
       this->Fail("param " + std::to_string(i) + " has lr_mult " + std::to_string(rate) +
                  "; a solver must not change statistics, so it is 0");
   }
-  for (Blob<T>* const blob : {&mean_, &factor_, &shift_, &slope_, &zero_, &kept_}) *blob = Blob<T>(device);
+  for (Blob<T>* const blob : {&mean_, &factor_, &shift_, &slope_, &kept_}) *blob = Blob<T>(device);
   sum_ = ChannelSums<1>(device);
   sums_ = ChannelSums<2>(device);
 }
@@ -93,12 +91,12 @@ void BatchNormLayer<T>::Reshape(const Blobs& bottom, const Blobs& top) {
                std::to_string(channels_) + " channels, in axis 1");
   top[0]->ReshapeLike(*bottom[0]);
   dims_ = {bottom[0]->shape(0), channels_, bottom[0]->count(2)};
-  for (Blob<T>* const blob : {&mean_, &factor_, &shift_, &slope_, &zero_}) blob->Reshape({channels_});
+  for (Blob<T>* const blob : {&mean_, &factor_, &shift_, &slope_}) blob->Reshape({channels_});
   if (use_global_stats_) return;
   if (bottom[0]->count() == 0)
     this->Fail("the bottom's shape is " + bottom[0]->shape().ToString() +
                "; a batch without elements has no mean");
-  if (bottom[0] == top[0]) kept_.ReshapeLike(*bottom[0]);
+  kept_.ReshapeLike(*bottom[0]);
   sum_.Reshape(dims_);
   sums_.Reshape(dims_);
 }
@@ -154,29 +152,25 @@ void BatchNormLayer<T>::ComputeStatistics(const Place& place, const Blob<T>& bot
 
 template <class T>
 void BatchNormLayer<T>::ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) {
-  if (use_global_stats_)
+  if (use_global_stats_) {
     TakeStatistics(place);
-  else
-    ComputeStatistics(place, *bottom[0]);
-  if (bottom[0] == top[0] && !use_global_stats_) {
-    ForChannels(
-        place, dims_,
-        KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* mean, const T* factor, T* y, T* kept) {
-          y[i] = kept[i] = (y[i] - mean[c]) * factor[c];
-        },
-        Read(mean_), Read(factor_), ReadWrite(*top[0]), Overwrite(kept_));
-  } else {
     ForChannels(
         place, dims_,
         KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* mean, const T* factor, const T* x, T* y) {
           y[i] = (x[i] - mean[c]) * factor[c];
         },
         Read(mean_), Read(factor_), Read(*bottom[0]), Overwrite(*top[0]));
+  } else {
+    ComputeStatistics(place, *bottom[0]);
+    ForChannels(
+        place, dims_,
+        KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* mean, const T* factor, const T* x, T* y,
+                      T* kept) { y[i] = kept[i] = (x[i] - mean[c]) * factor[c]; },
+        Read(mean_), Read(factor_), Read(*bottom[0]), Overwrite(*top[0]), Overwrite(kept_));
   }
 }
 
-/// With z for the top: dx = (dy - E(dy) - z E(z dy)) * factor, where z is (x - mean) * factor, or in place
-/// what was kept of it.
+/// With z for the top: dx = (dy - E(dy) - z E(z dy)) * factor.
 template <class T>
 void BatchNormLayer<T>::BackwardAt(const Place& place, const Blobs& top,
                                    const std::vector<bool>& /*propagate_down*/, const Blobs& bottom) {
@@ -189,29 +183,22 @@ void BatchNormLayer<T>::BackwardAt(const Place& place, const Blobs& top,
         Read(factor_), Read(Diff(*top[0])), Overwrite(Diff(*bottom[0])));
     return;
   }
-  const bool in_place = bottom[0] == top[0];
-  const Blob<T>& x_of = in_place ? kept_ : *bottom[0];
-  const Blob<T>& centre_of = in_place ? zero_ : mean_;
   sums_.Sum(
       place,
-      KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* x, const T* centre, const T* dy) {
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t, const T* z, const T* dy) {
         const auto slope = static_cast<double>(dy[i]);
-        return Terms<2>{{slope, slope * static_cast<double>(x[i] - centre[c])}};
+        return Terms<2>{{slope, slope * static_cast<double>(z[i])}};
       },
-      Read(x_of), Read(centre_of), Read(Diff(*top[0])));
+      Read(kept_), Read(Diff(*top[0])));
   const double part = 1.0 / static_cast<double>(dims_.outer * dims_.inner);
   sums_.Store(place, 0, shift_, Old::kOverwritten, part);
   sums_.Store(place, 1, slope_, Old::kOverwritten, part);
-  if (!in_place)
-    ParallelFor(
-        place, channels_, Read(factor_), ReadWrite(slope_),
-        KOKKOS_LAMBDA(std::int64_t c, const T* factor, T* slope) { slope[c] *= factor[c] * factor[c]; });
   ForChannels(
       place, dims_,
       KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* shift, const T* slope, const T* factor,
-                    const T* centre, const T* x, const T* dy,
-                    T* dx) { dx[i] = (dy[i] - shift[c] - (x[i] - centre[c]) * slope[c]) * factor[c]; },
-      Read(shift_), Read(slope_), Read(factor_), Read(centre_of), Read(x_of), Read(Diff(*top[0])),
+                    const T* z, const T* dy,
+                    T* dx) { dx[i] = (dy[i] - shift[c] - z[i] * slope[c]) * factor[c]; },
+      Read(shift_), Read(slope_), Read(factor_), Read(kept_), Read(Diff(*top[0])),
       Overwrite(Diff(*bottom[0])));
 }
 

@@ -7,12 +7,16 @@
 namespace ferry::detail {
 namespace {
 
-/// Sums side by side, so that a processor's vectors hold them.
+/// The square of the distance of a and b, and a - b. Sums side by side, so that a processor's vectors hold
+/// them.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T SquaredDistance(const T* a, const T* b, std::int64_t n) {
+KOKKOS_FORCEINLINE_FUNCTION T SquaredDistance(const T* a, const T* b, std::int64_t n, T* difference) {
   constexpr int kLanes = 16;
   T sums[kLanes] = {};
-  const auto add = [&](std::int64_t i, int lane) { sums[lane] += (a[i] - b[i]) * (a[i] - b[i]); };
+  const auto add = [&](std::int64_t i, int lane) {
+    difference[i] = a[i] - b[i];
+    sums[lane] += difference[i] * difference[i];
+  };
   std::int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     for (int lane = 0; lane < kLanes; ++lane) add(i + lane, lane);
@@ -30,6 +34,7 @@ KOKKOS_FORCEINLINE_FUNCTION T SquaredDistance(const T* a, const T* b, std::int64
 /// when truncated to an integer.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: of dissimilar pairs divided by d + 1e-4 in place of d; the labels get none, wanted or not.
+/// Caffe: takes more labels than pairs, and looks at the channels in the first pass only.
 template <class T>
 class ContrastiveLossLayer : public LossLayer<T> {
  public:
@@ -43,6 +48,7 @@ class ContrastiveLossLayer : public LossLayer<T> {
   void LayerSetUp(const Blobs& bottom, const Blobs& top) override {
     LossLayer<T>::LayerSetUp(bottom, top);
     weight_ = Blob<T>(this->place().device());
+    difference_ = Blob<T>(this->place().device());
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
     LossLayer<T>::Reshape(bottom, top);
@@ -54,6 +60,7 @@ class ContrastiveLossLayer : public LossLayer<T> {
       this->Fail("bottom 2 has shape " + bottom[2]->shape_string() + "; it takes one label for each of " +
                  std::to_string(bottom[0]->num()) + " pairs");
     weight_.Reshape({bottom[0]->num()});
+    difference_.ReshapeLike(*bottom[0]);
   }
 
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
@@ -63,8 +70,10 @@ class ContrastiveLossLayer : public LossLayer<T> {
     const std::int64_t channels = bottom[0]->channels();
     this->sum_.Compute(
         place, bottom[0]->num(), {false, static_cast<double>(bottom[0]->num())}, *top[0],
-        KOKKOS_LAMBDA(std::int64_t n, Tally & tally, const T* a, const T* b, const T* similar, T* weight) {
-          const T square = SquaredDistance(a + n * channels, b + n * channels, channels);
+        KOKKOS_LAMBDA(std::int64_t n, Tally & tally, const T* a, const T* b, const T* similar, T* weight,
+                      T* difference) {
+          const std::int64_t first = n * channels;
+          const T square = SquaredDistance(a + first, b + first, channels, difference + first);
           if (std::abs(similar[n]) >= 1) {
             tally.sum += static_cast<double>(square) / 2;
             weight[n] = 1;
@@ -76,29 +85,30 @@ class ContrastiveLossLayer : public LossLayer<T> {
           if (!enough) tally.sum += static_cast<double>(legacy ? lack : lack * lack) / 2;
           weight[n] = enough ? T(0) : legacy ? T(-1) : -lack / (d + T(1e-4));
         },
-        Read(*bottom[0]), Read(*bottom[1]), Read(*bottom[2]), Overwrite(weight_));
+        Read(*bottom[0]), Read(*bottom[1]), Read(*bottom[2]), Overwrite(weight_), Overwrite(difference_));
   }
 
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& propagate_down,
                   const Blobs& bottom) override {
     const Blob<T>& factor = this->sum_.Scale(place, *top[0]);
     for (std::size_t i = 0; i < 2; ++i)
-      if (propagate_down[i]) Gradient(place, factor, *bottom[i], *bottom[1 - i]);
+      if (propagate_down[i]) Gradient(place, i == 0 ? T(1) : T(-1), factor, *bottom[i]);
   }
 
-  void Gradient(const Place& place, const Blob<T>& factor, Blob<T>& of, const Blob<T>& other) {
+  void Gradient(const Place& place, T sign, const Blob<T>& factor, Blob<T>& of) {
     const std::int64_t num = of.num();
     const std::int64_t channels = of.channels();
     ParallelFor(
-        place, {num, channels}, Read(of, {num, channels}), Read(other, {num, channels}), Read(weight_, {num}),
-        Read(factor, {2}), Overwrite(Diff(of), {num, channels}),
-        KOKKOS_LAMBDA(std::int64_t n, std::int64_t c, View<const T, 2> a, View<const T, 2> b,
-                      View<const T, 1> weight, View<const T, 1> scale,
-                      View<T, 2> da) { da(n, c) = scale(0) * weight(n) * (a(n, c) - b(n, c)); });
+        place, {num, channels}, Read(difference_, {num, channels}), Read(weight_, {num}), Read(factor, {2}),
+        Overwrite(Diff(of), {num, channels}),
+        KOKKOS_LAMBDA(std::int64_t n, std::int64_t c, View<const T, 2> difference, View<const T, 1> weight,
+                      View<const T, 1> scale,
+                      View<T, 2> da) { da(n, c) = sign * scale(0) * weight(n) * difference(n, c); });
   }
 
  private:
-  Blob<T> weight_;  ///< by which a pair's difference is multiplied in the gradient
+  Blob<T> difference_;  ///< a - b, as Forward saw them
+  Blob<T> weight_;      ///< by which a pair's difference is multiplied in the gradient
 };
 
 }  // namespace

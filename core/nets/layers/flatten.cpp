@@ -8,7 +8,7 @@ namespace {
 ///
 /// Parameters: flatten_param { axis: 1 end_axis: -1 }; an end_axis just before axis inserts an axis of 1.
 /// Bottoms: 1.
-/// Tops: 1, which shares data and diff; not the bottom.
+/// Tops: 1, which shares data and, unless propagate_down is false, the diff; not the bottom.
 /// Caffe: shares the diff in Backward only, so that a layer in front of it that shares diffs, such as
 /// Reshape, loses its gradient.
 template <class T>
@@ -35,7 +35,8 @@ class FlattenLayer : public Layer<T> {
     shape.insert(shape.end(), from.begin() + end, from.end());
     top[0]->Reshape(shape);
     top[0]->ShareData(*bottom[0]);
-    top[0]->ShareDiff(*bottom[0]);
+    const LayerParameter& layer = this->layer_param();
+    if (layer.propagate_down_size() == 0 || layer.propagate_down(0)) top[0]->ShareDiff(*bottom[0]);
   }
 
  protected:

@@ -27,20 +27,22 @@ struct Margins {
   }
 };
 
-/// An index is a part of an item's classes, whose margins or their squares are added.
+/// An index is a part of an item's classes, whose margins are kept, and they or their squares are added.
 template <class T, bool kSquared>
 struct AddMargins {
   Labels labels;
   Parts parts;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, Tally& tally, const T* x,
-                                              const T* label) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, Tally& tally, const T* x, const T* label,
+                                              T* kept) const {
     constexpr int kLanes = 8;
     const std::int64_t n = index / parts.count, part = index - n * parts.count, first = parts.First(part);
     const int count = static_cast<int>(parts.Last(part) - first);
     const Margins<T> margins(labels.Class(label[n]), first, count);
     x += n * parts.n + first;
-    const auto term = [](T margin) {
+    kept += n * parts.n + first;
+    const auto term = [&](int c, T margin) {
+      kept[c] = margin;
       const auto wide = static_cast<double>(margin);
       return kSquared ? wide * wide : wide;
     };
@@ -50,36 +52,36 @@ struct AddMargins {
         [&](int from, int to) {
           int c = from;
           for (; c + kLanes <= to; c += kLanes)
-            for (int lane = 0; lane < kLanes; ++lane) sums[lane] += term(margins.Of(x[c + lane]));
-          for (; c < to; ++c) rest += term(margins.Of(x[c]));
+            for (int lane = 0; lane < kLanes; ++lane) sums[lane] += term(c + lane, margins.Of(x[c + lane]));
+          for (; c < to; ++c) rest += term(c, margins.Of(x[c]));
         },
-        [&](int c) { rest += term(margins.Of(-x[c])); });
+        [&](int c) { rest += term(c, margins.Of(-x[c])); });
     for (const double sum : sums) rest += sum;
     tally.sum += rest;
   }
 };
 
-/// The same parts of the gradient.
+/// The same parts of the gradient, of the margins.
 template <class T, bool kSquared>
 struct MarginSlopes {
   Labels labels;
   Parts parts;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, const T* label, const T* scale,
-                                              T* dx) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* kept, const T* label,
+                                              const T* scale, T* dx) const {
     const std::int64_t n = index / parts.count, part = index - n * parts.count, first = parts.First(part);
     const int count = static_cast<int>(parts.Last(part) - first);
     const Margins<T> margins(labels.Class(label[n]), first, count);
     const T up = scale[0];
-    x += n * parts.n + first;
+    kept += n * parts.n + first;
     dx += n * parts.n + first;
     const auto slope = [](T margin) { return kSquared ? 2 * margin : margin > 0 ? T(1) : margin; };
     margins.Each(
         count,
         [&](int from, int to) {
-          for (int c = from; c < to; ++c) dx[c] = up * slope(margins.Of(x[c]));
+          for (int c = from; c < to; ++c) dx[c] = up * slope(kept[c]);
         },
-        [&](int c) { dx[c] = -up * slope(margins.Of(-x[c])); });
+        [&](int c) { dx[c] = -up * slope(kept[c]); });
   }
 };
 
@@ -92,8 +94,8 @@ struct MarginSlopes {
 /// Gradient: 0 where the margin is 0 or less; the labels have none. A label without a class is an error. On a
 /// GPU it makes the loss and the instance's gradient not-a-number; if the net's loss becomes that, too, the
 /// pass throws.
-/// Caffe: keeps the margins in the diff of bottom 0 from Forward to Backward; Ferry computes them anew. Caffe
-/// refuses more than 4 axes, and takes labels with more elements than are used.
+/// Caffe: keeps the margins from Forward to Backward in the diff of bottom 0; Ferry has a place of its own
+/// for them. Caffe refuses more than 4 axes, and takes labels with more elements than are used.
 template <class T>
 class HingeLossLayer : public LossLayer<T> {
  public:
@@ -102,8 +104,13 @@ class HingeLossLayer : public LossLayer<T> {
 
   const char* type() const override { return "HingeLoss"; }
 
+  void LayerSetUp(const Blobs& bottom, const Blobs& top) override {
+    LossLayer<T>::LayerSetUp(bottom, top);
+    margins_ = Blob<T>(this->place().device());
+  }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
     LossLayer<T>::Reshape(bottom, top);
+    margins_.ReshapeLike(*bottom[0]);
     this->RequireLabelCount(bottom[0]->shape(0), *bottom[1]);
   }
 
@@ -114,7 +121,7 @@ class HingeLossLayer : public LossLayer<T> {
     const std::int64_t num = bottom[0]->shape(0), classes = bottom[0]->count(1);
     const auto add = [&](const auto& terms) {
       this->sum_.Compute(place, num * terms.parts.count, {false, static_cast<double>(num)}, *top[0], terms,
-                         Read(*bottom[0]), Read(*bottom[1]));
+                         Read(*bottom[0]), Read(*bottom[1]), Overwrite(margins_));
     };
     const Parts parts = Parts::Of(place, classes);  // one element each on a GPU, which may round otherwise
     if (IsSquared())
@@ -130,7 +137,7 @@ class HingeLossLayer : public LossLayer<T> {
     const std::int64_t num = bottom[0]->shape(0), classes = bottom[0]->count(1);
     const Parts parts = Parts::Of(place, classes);
     const auto run = [&](const auto& slopes) {
-      ParallelFor(place, num * parts.count, Read(*bottom[0]), Read(*bottom[1]),
+      ParallelFor(place, num * parts.count, Read(margins_), Read(*bottom[1]),
                   Read(this->sum_.Scale(place, *top[0])), Overwrite(Diff(*bottom[0])), slopes);
     };
     if (IsSquared())
@@ -141,6 +148,8 @@ class HingeLossLayer : public LossLayer<T> {
 
  private:
   bool IsSquared() const { return this->layer_param().hinge_loss_param().norm() == HingeLossParameter::L2; }
+
+  Blob<T> margins_;
 };
 
 }  // namespace

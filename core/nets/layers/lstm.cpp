@@ -17,7 +17,8 @@ namespace {
 /// streams x num_output. Without, h and c after a pass are those before the next.
 /// Tops: h, steps x streams x num_output; with expose_hidden h and c after the last step.
 /// Gradient: cont and exposed states have none.
-/// Caffe: drops blobs that the layer's parameter has; here they are the weights, as of other layers.
+/// Caffe: drops blobs that the layer's parameter has; here they are the weights, as of other layers. There, a
+/// stream that a pass with fewer streams has left out goes on with its old state; here it begins anew.
 template <class T>
 class LSTMLayer : public RecurrentLayer<T> {
  public:

@@ -16,7 +16,8 @@ namespace {
 /// num_output. Without, h after a pass is h before the next.
 /// Tops: o, steps x streams x num_output; with expose_hidden h after the last step.
 /// Gradient: cont and exposed states have none.
-/// Caffe: drops blobs that the layer's parameter has; here they are the weights, as of other layers.
+/// Caffe: drops blobs that the layer's parameter has; here they are the weights, as of other layers. There, a
+/// stream that a pass with fewer streams has left out goes on with its old state; here it begins anew.
 template <class T>
 class RNNLayer : public RecurrentLayer<T> {
  public:

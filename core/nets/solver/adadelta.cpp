@@ -16,7 +16,7 @@ struct AdaDeltaUpdate {
     const T gradient = GradientOf(step, d[i], w[i]);
     const T mean = decay * gradients[i] + (T(1) - decay) * (gradient * gradient);
     const T raw = gradient * std::sqrt((delta + updates[i]) / (delta + mean));
-    const T update = step.rate * raw;
+    const T update = AtRate(step.rate, raw);
     gradients[i] = mean;
     updates[i] = decay * updates[i] + (T(1) - decay) * (raw * raw);
     d[i] = update;

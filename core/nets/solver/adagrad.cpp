@@ -16,7 +16,7 @@ struct AdaGradUpdate {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, T* w, T* d, T* h) const {
     const T gradient = GradientOf(step, d[i], w[i]);
     const T sum = h[i] + gradient * gradient;
-    const T update = step.rate * (gradient / (std::sqrt(sum) + delta));
+    const T update = AtRate(step.rate, gradient / (std::sqrt(sum) + delta));
     h[i] = sum;
     d[i] = update;
     w[i] -= update;

@@ -16,7 +16,7 @@ struct AdamUpdate {
     const T gradient = GradientOf(step, d[i], w[i]);
     const T first = decay1 * m[i] + (T(1) - decay1) * gradient;
     const T second = decay2 * v[i] + (T(1) - decay2) * (gradient * gradient);
-    const T update = rate * (first / (std::sqrt(second) + delta));
+    const T update = AtRate(rate, first / (std::sqrt(second) + delta));
     m[i] = first;
     v[i] = second;
     d[i] = update;

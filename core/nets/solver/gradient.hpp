@@ -14,6 +14,13 @@ KOKKOS_FORCEINLINE_FUNCTION T GradientOf(const UpdateStep<T>& step, T diff, T we
   return step.scale * diff + decay + step.l1 * sign;
 }
 
+/// The rate times what there is to subtract. A rate of 0 leaves a parameter as it is, whatever that is, as it
+/// does in Caffe.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T AtRate(T rate, T change) {
+  return rate != 0 ? rate * change : T(0);
+}
+
 /// Calls body(i, weights, diff, history) for each element of a parameter, where the update is to be. On the
 /// GPU it is queued.
 template <class T, class Body>

@@ -12,7 +12,7 @@ struct NesterovUpdate {
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, T* w, T* d, T* h) const {
     const T old = h[i];
-    const T next = momentum * old + step.rate * GradientOf(step, d[i], w[i]);
+    const T next = momentum * old + AtRate(step.rate, GradientOf(step, d[i], w[i]));
     const T update = (T(1) + momentum) * next - momentum * old;
     h[i] = next;
     d[i] = update;

@@ -17,7 +17,7 @@ struct RmsPropUpdate {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, T* w, T* d, T* h) const {
     const T gradient = GradientOf(step, d[i], w[i]);
     const T mean = decay * h[i] + (T(1) - decay) * (gradient * gradient);
-    const T update = step.rate * (gradient / (std::sqrt(mean) + delta));
+    const T update = AtRate(step.rate, gradient / (std::sqrt(mean) + delta));
     h[i] = mean;
     d[i] = update;
     w[i] -= update;

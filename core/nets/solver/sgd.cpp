@@ -17,7 +17,7 @@ struct SgdUpdate {
   T momentum;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, T* w, T* d, T* h) const {
-    const T update = momentum * h[i] + step.rate * GradientOf(step, d[i], w[i]);
+    const T update = momentum * h[i] + AtRate(step.rate, GradientOf(step, d[i], w[i]));
     h[i] = update;
     d[i] = update;
     w[i] -= update;
