@@ -7,7 +7,7 @@ FORMAT, NET, LAYERS, VISION, DATA, SOLVER = (f"core/nets/{folder}/" for folder i
 MUTATIONS = [
     ("core/nets/solver/gradient.hpp", "step.l2 != 0 ? step.l2 * weight : T(0)", "step.l2 * weight", "no decay makes an infinite weight no number"),
     ("core/nets/solver/gradient.hpp", "rate != 0 ? rate * change : T(0)", "rate * change", "a frozen parameter becomes not-a-number with what its history makes of it"),
-    ("core/nets/layers/flatten.cpp", "if (layer.propagate_down_size() == 0 || layer.propagate_down(0)) ", "", "a Flatten that passes no gradient down has the bottom's diff"),
+    ("core/nets/layers/flatten.cpp", "== 0 || layer.propagate_down(0)", "== 0 || true", "a Flatten that passes no gradient down has the bottom's diff"),
     ("core/nets/layers/euclidean_loss.cpp", "i == 0 ? T(1) : T(-1)", "T(1)", "the second bottom gets the first one's gradient"),
     ("core/nets/layers/contrastive_loss.cpp", "i == 0 ? T(1) : T(-1)", "T(1)", "the second of a pair gets the first one's gradient"),
     ("core/nets/layers/batch_norm.cpp", "y[i] = kept[i] = ", "kept[i] = x[i], y[i] = ", "the gradient is of the bottom, not of the top"),
@@ -100,7 +100,7 @@ MUTATIONS = [
      "PReLU in place takes its top for its bottom"),
     (LAYERS + "lrn.cpp", "if (Across() && bottom[0] == top[0])", "if (false)", "LRN in place reads what it has written"),
     (LAYERS + "pooling.cpp", "if (this->phase_ == TRAIN)", "if (true)", "stochastic pooling samples in tests"),
-    (LAYERS + "flatten.cpp", " top[0]->ShareDiff(*bottom[0]);", ";", "Flatten loses the gradient"),
+    (LAYERS + "flatten.cpp", "top[0]->ShareDiff(*bottom[0])", "top[0]->ShareDiff(*top[0])", "Flatten loses the gradient"),
     (LAYERS + "filter.cpp", "to[n] = selected_++;", "to[n] = n, ++selected_;", "Filter gives gradients to other items"),
     (LAYERS + "embed.cpp", "if (row < 0) continue;", "", "an index without a row adds to a gradient"),
     (LAYERS + "recurrent_layer.cpp", "Copy(place, *last_state_[i], *first_state_[i]);", "Set(place, T(0), *first_state_[i]);",
