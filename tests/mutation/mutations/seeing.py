@@ -14,6 +14,7 @@ TOLD = "core/memory/told_call.cpp"
 TRACE = "core/seeing/trace.cpp"
 
 MUTATIONS = [
+    ("core/memory/records.cpp", "buffer.adopted() ? memory.capacity() : buffer.allocated()", "buffer.adopted() ? memory.size() : buffer.allocated()", "a given block is told as long as the memory is now"),
     ("core/seeing/environment.cpp", "if (!ledger_file().empty() &&", "if (false &&", "one file has both a trace and a ledger"),
     (RECORDS, "if (arrival.in_place || ", "if (", "observers are told of operands that were in place"),
     (RECORDS, "if (!arrival.written) arrival.written = written;", "", "an access does not say who made its bytes stale"),
