@@ -183,6 +183,41 @@ TEMPLATE_TEST_CASE("ContrastiveLoss adds the squares of rows of any length", "[r
     }
 }
 
+TEMPLATE_TEST_CASE("Accuracy has any number of classes", "[rows]", float, double) {
+  constexpr std::size_t kItems = 40;
+  for (const std::size_t classes : {1, 3, 16, 17, 63, 64, 65, 130, 1000})
+    for (const std::size_t top_k : {std::size_t{1}, std::min<std::size_t>(3, classes), classes}) {
+      const Values x = Drawn(static_cast<std::int64_t>(kItems * classes), 10);
+      Values labels;
+      double right = 0;
+      for (std::size_t n = 0; n < kItems; ++n) {
+        // The best and the second one, too, which few numbers drawn at random are.
+        const auto row = x.begin() + static_cast<std::ptrdiff_t>(n * classes);
+        const auto end = row + static_cast<std::ptrdiff_t>(classes);
+        const auto best = std::max_element(row, end);
+        const auto second = std::max_element(
+            row, end, [&](double p, double q) { return q != *best && (p == *best || p < q); });
+        const std::ptrdiff_t chosen[] = {static_cast<std::ptrdiff_t>(n % classes), best - row, second - row};
+        const std::ptrdiff_t label = chosen[n % 3];
+        labels.push_back(static_cast<double>(label));
+        const auto before = std::count_if(row, end, [&](double value) { return value >= row[label]; });
+        if (static_cast<std::size_t>(before) <= top_k) ++right;
+      }
+      for (const std::string& where : Places()) {
+        INFO(where << ", the best " << top_k << " of " << classes);
+        const World world(where);
+        const Shape shapes[] = {{40, static_cast<std::int64_t>(classes)}, {40}};
+        Made<TestType> accuracy(
+            "name: 'a' type: 'Accuracy' accuracy_param { top_k: " + std::to_string(top_k) + " }",
+            world.place(), {shapes[0], shapes[1]}, 1);
+        SetData(*accuracy.bottoms[0], x);
+        SetData(*accuracy.bottoms[1], labels);
+        accuracy.layer->Forward(accuracy.bottoms, accuracy.tops);
+        CHECK(DataOf(*accuracy.tops[0]).front() == Approx(right / kItems).epsilon(1e-6));
+      }
+    }
+}
+
 TEMPLATE_TEST_CASE("HingeLoss has any number of classes", "[rows]", float, double) {
   for (const bool squared : {false, true})
     for (const std::int64_t classes : {1, 7, 8, 63, 64, 65, 130})

@@ -26,20 +26,27 @@ struct AccuracyRow {
   Labels labels;
   std::int64_t top_k;
 
+  /// A stretch at a time: once more than top_k classes are as likely, the others do not matter.
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, const T* x, const T* label, T* verdict) const {
+    constexpr std::int64_t kStretch = 64;
     x += row * channels;
     const std::int64_t cls = labels.Class(label[row]);
     std::int64_t rank = 0;
-    if (cls >= 0) {
-      const T own = x[cls];
-      std::int32_t lane[kRun] = {};
-      std::int64_t c = 0;
-      for (; c + kRun <= channels; c += kRun)
-        for (int l = 0; l < kRun; ++l) lane[l] += x[c + l] >= own ? 1 : 0;
-      for (; c < channels; ++c) lane[0] += x[c] >= own ? 1 : 0;
-      for (const auto part : lane) rank += part;
-    }
+    for (std::int64_t c = 0; cls >= 0 && c < channels && rank <= top_k; c += kStretch)
+      rank += AsLikely(x + c, channels - c < kStretch ? channels - c : kStretch, x[cls]);
     verdict[row] = Verdict<T>(cls, rank, top_k);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static std::int32_t AsLikely(const T* x, std::int64_t n, T own) {
+    std::int32_t lane[kRun] = {};
+    std::int64_t c = 0;
+    for (; c + kRun <= n; c += kRun)
+      for (int l = 0; l < kRun; ++l) lane[l] += x[c + l] >= own ? 1 : 0;
+    for (; c < n; ++c) lane[0] += x[c] >= own ? 1 : 0;
+    std::int32_t count = 0;
+    for (const auto part : lane) count += part;
+    return count;
   }
 };
 

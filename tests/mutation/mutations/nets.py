@@ -11,6 +11,8 @@ MUTATIONS = [
     ("core/nets/layers/euclidean_loss.cpp", "i == 0 ? T(1) : T(-1)", "T(1)", "the second bottom gets the first one's gradient"),
     ("core/nets/layers/contrastive_loss.cpp", "i == 0 ? T(1) : T(-1)", "T(1)", "the second of a pair gets the first one's gradient"),
     ("core/nets/layers/batch_norm.cpp", "y[i] = kept[i] = ", "kept[i] = x[i], y[i] = ", "the gradient is of the bottom, not of the top"),
+    ("core/nets/layers/accuracy.cpp", "c < channels && rank <= top_k;", "c < channels && rank < top_k;", "classes beyond the first stretch do not count"),
+    ("core/nets/layers/accuracy.cpp", "channels - c < kStretch ? channels - c : kStretch", "kStretch < channels ? kStretch : channels", "the last stretch has the next item's classes"),
     ("core/nets/draw.hpp", "kTerm > 19", "kTerm > 9", "a sine has half of its terms"),
     ("core/nets/draw.hpp", "kTerm > 21", "kTerm > 11", "a logarithm has half of its terms"),
     ("core/nets/draw.hpp", "angle % 2 == 0 ? cosine : -cosine", "cosine", "normal numbers are of half a circle"),
