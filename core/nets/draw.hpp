@@ -76,7 +76,7 @@ struct UniformElements {
   T least, most;
 
   [[gnu::always_inline]] void operator()(const Philox::Block& block, T* to) const {
-    // In doubles, as they may be 0 and the largest number.
+    // In double, as the difference of two floats may be no float.
     const auto first = static_cast<double>(least);
     const double width = static_cast<double>(most) - first;
     for (int i = 0; i < 4; ++i)
