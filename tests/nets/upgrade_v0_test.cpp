@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Nets of Caffe's first form.
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -123,8 +124,9 @@ TEST_CASE("a V0 layer loses the parameters that its type does not know, with a w
 }
 
 TEST_CASE("a V0 net keeps its name, its inputs and force_backward, and nothing else beside its layers") {
-  const NetParameter net = Make(R"(name: 'n' layers { layer { type: 'relu' } } input: 'i' input_dim: 1
+  NetParameter net = Make(R"(name: 'n' layers { layer { type: 'relu' } } input: 'i' input_dim: 1
       force_backward: true state { level: 3 } debug_info: true input_shape { dim: 1 })");
+  net.mutable_unknown_fields()->AddVarint(1000, 1);
   const NetParameter want =
       Make("name: 'n' layers { type: RELU } input: 'i' input_dim: 1 force_backward: true");
   NetParameter v1;
@@ -133,6 +135,16 @@ TEST_CASE("a V0 net keeps its name, its inputs and force_backward, and nothing e
   v1 = net;
   CHECK(UpgradeV0Net(v1, &v1));
   CHECK(Difference(want, v1) == "");
+}
+
+TEST_CASE("what stands beside a V0 layer is dropped with a warning, and all is upgraded, as Caffe says") {
+  const LogLines log;
+  NetParameter net = Make("layers { name: 'beside' blobs_lr: 1 layer { name: 'l' type: 'relu' } }");
+  CHECK(UpgradeNetAsNeeded("net", &net));
+  CHECK(Difference(Make("layer { name: 'l' type: 'ReLU' }"), net) == "");
+  CHECK(std::count_if(log.lines().begin(), log.lines().end(), [](const std::string& line) {
+          return line.find("a V0 layer has it within") != std::string::npos;
+        }) == 2);
 }
 
 TEST_CASE("the padding of a padding layer goes to all that read it") {

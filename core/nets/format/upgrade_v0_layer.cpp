@@ -156,17 +156,13 @@ bool IsOfAnyType(int field) {
 }
 
 /// Fields beside a V0 layer, which has all in it.
-bool WarnOfV1Fields(const V1LayerParameter& connection) {
+void WarnOfV1Fields(const V1LayerParameter& connection) {
   std::vector<const FieldDescriptor*> fields;
   V1LayerParameter::GetReflection()->ListFields(connection, &fields);
-  bool none = true;
-  for (const FieldDescriptor* const field : fields) {
-    if (field->number() == V1LayerParameter::kLayerFieldNumber) continue;
-    none = false;
-    Log(LogLevel::kWarning, "layer '" + connection.layer().name() + "': " + std::string(field->name()) +
-                                " is dropped: a V0 layer has it within its `layer { }`, or not at all");
-  }
-  return none;
+  for (const FieldDescriptor* const field : fields)
+    if (field->number() != V1LayerParameter::kLayerFieldNumber)
+      Log(LogLevel::kWarning, "layer '" + connection.layer().name() + "': " + std::string(field->name()) +
+                                  " is dropped: a V0 layer has it within its `layer { }`, or not at all");
 }
 
 }  // namespace
@@ -177,7 +173,8 @@ bool UpgradeV0Layer(V1LayerParameter* connection) {
   V1LayerParameter v1;
   v1.mutable_bottom()->Swap(connection->mutable_bottom());
   v1.mutable_top()->Swap(connection->mutable_top());
-  bool all = WarnOfV1Fields(*connection);
+  WarnOfV1Fields(*connection);
+  bool all = true;
   if (connection->has_layer()) {
     V0LayerParameter& v0 = *connection->mutable_layer();
     if (v0.has_name()) v1.set_name(v0.name());

@@ -97,6 +97,7 @@ bool UpgradeV0(NetParameter* net) {
   net->clear_state();
   net->clear_debug_info();
   net->clear_input_shape();
+  net->mutable_unknown_fields()->Clear();
   return all;
 }
 

@@ -26,7 +26,9 @@ bool ReadProtoFromTextFile(const std::filesystem::path& file, google::protobuf::
 void ReadProtoFromTextFileOrDie(const std::filesystem::path& file, google::protobuf::Message* proto);
 /// Leaves out fields that the message does not have: a warning names them.
 void WriteProtoToTextFile(const google::protobuf::Message& proto, const std::filesystem::path& file);
-/// Keeps fields that the message does not have: a warning names them. A file without a byte is an error.
+/// Keeps fields that the message does not have: a warning names them. Errors are a file without a byte, or
+/// without a field that the message has; a field of another type than the message's; and bytes behind the
+/// message, zeros too, where Caffe takes what stands before them.
 bool ReadProtoFromBinaryFile(const std::filesystem::path& file, google::protobuf::Message* proto);
 /// The same.
 void ReadProtoFromBinaryFileOrDie(const std::filesystem::path& file, google::protobuf::Message* proto);

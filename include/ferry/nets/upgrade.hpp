@@ -17,7 +17,8 @@ namespace ferry {
 /// Brings a net to today's form, in this order: V0 layers, fields of data transformations, V1 layers, input
 /// fields, BatchNorm's rates. Weights are moved, not copied. `file` is what errors and warnings call the net.
 /// Returns false, as Caffe does, where a V0 layer has a parameter that its type does not know: a warning
-/// names the parameter, and the net goes without. Throws NetError, and leaves the net as it was, for layers
+/// names the parameter, and the net goes without. A V1 layer's fields beside a V0 layer are dropped with a
+/// warning alone. Throws NetError, and leaves the net as it was, for layers
 /// of two forms in one net, an unknown type, a padding layer before anything but one convolution or pooling,
 /// a V0 layer's bottom that is no top before it, and inputs without a shape for each.
 bool UpgradeNetAsNeeded(const std::string& file, NetParameter* param);
@@ -56,7 +57,8 @@ const char* UpgradeV1LayerType(V1LayerParameter::LayerType type);
 
 /// Whether the net has input fields.
 bool NetNeedsInputUpgrade(const NetParameter& param);
-/// Makes them a first layer "input". Inputs without any shape or dim, which old weights have, are dropped.
+/// Makes them a first layer "input". Inputs without any shape or dim, which old weights have, are dropped,
+/// and so are shapes and dims without any input.
 void UpgradeNetInput(NetParameter* param);
 
 /// Whether there is a BatchNorm layer with three params.

@@ -13,6 +13,7 @@ MUTATIONS = [
     ("core/nets/layers/batch_norm.cpp", "y[i] = kept[i] = ", "kept[i] = x[i], y[i] = ", "the gradient is of the bottom, not of the top"),
     ("core/nets/layers/accuracy.cpp", "c < channels && rank <= top_k;", "c < channels && rank < top_k;", "classes beyond the first stretch do not count"),
     ("core/nets/layers/accuracy.cpp", "channels - c < kStretch ? channels - c : kStretch", "kStretch < channels ? kStretch : channels", "the last stretch has the next item's classes"),
+    ("core/nets/format/upgrade_v0_net.cpp", "net->mutable_unknown_fields()->Clear();", ";", "a V0 net keeps unknown fields"),
     ("core/nets/draw.hpp", "kTerm > 19", "kTerm > 9", "a sine has half of its terms"),
     ("core/nets/draw.hpp", "kTerm > 21", "kTerm > 11", "a logarithm has half of its terms"),
     ("core/nets/draw.hpp", "angle % 2 == 0 ? cosine : -cosine", "cosine", "normal numbers are of half a circle"),
