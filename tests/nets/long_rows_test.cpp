@@ -184,8 +184,8 @@ TEMPLATE_TEST_CASE("ContrastiveLoss adds the squares of rows of any length", "[r
 }
 
 TEMPLATE_TEST_CASE("Accuracy has any number of classes", "[rows]", float, double) {
-  constexpr std::size_t kItems = 40;
-  for (const std::size_t classes : {1, 3, 16, 17, 63, 64, 65, 130, 1000})
+  constexpr std::size_t kItems = 40, kClasses[] = {1, 3, 16, 17, 63, 64, 65, 130, 1000};
+  for (const std::size_t classes : kClasses)
     for (const std::size_t top_k : {std::size_t{1}, std::min<std::size_t>(3, classes), classes}) {
       const Values x = Drawn(static_cast<std::int64_t>(kItems * classes), 10);
       Values labels;

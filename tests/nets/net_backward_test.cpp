@@ -112,18 +112,19 @@ std::vector<double> GradientWith(const std::string& loss, bool in_place) {
 
 // Caffe's layers keep what they need.
 TEST_CASE("A bottom may be overwritten between the passes, where the layer keeps it in Caffe") {
-  const std::string both = "bottom: 'ip' bottom: 'other' top: 'loss' }";
+  const auto layer = [](const std::string& name, const std::string& type, const std::string& bottoms) {
+    return "layer { name: '" + name + "' type: " + type + bottoms + " top: '" + name + "' }";
+  };
+  const std::string bn = "'BatchNorm' batch_norm_param { use_global_stats: false }";
+  const std::string contrastive = "'ContrastiveLoss' contrastive_loss_param { margin: 4 }";
+  const std::string both = " bottom: 'ip' bottom: 'other'", labelled = " bottom: 'ip' bottom: 'label'";
   const std::vector<std::string> layers = {
-      "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'ip' bottom: 'other' top: 'loss' }",
-      "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'other' bottom: 'ip' top: 'loss' }",
-      "layer { name: 'loss' type: 'ContrastiveLoss' contrastive_loss_param { margin: 4 } bottom: 'ip' "
-      "bottom: 'other' bottom: 'label' top: 'loss' }",
-      "layer { name: 'loss' type: 'HingeLoss' bottom: 'ip' bottom: 'label' top: 'loss' }",
-      "layer { name: 'loss' type: 'HingeLoss' hinge_loss_param { norm: L2 } bottom: 'ip' bottom: 'label' "
-      "top: 'loss' }",
-      "layer { name: 'bn' type: 'BatchNorm' batch_norm_param { use_global_stats: false } bottom: 'ip' top: "
-      "'bn' }"
-      "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'bn' bottom: 'other' top: 'loss' }"};
+      layer("loss", "'EuclideanLoss'", both),
+      layer("loss", "'EuclideanLoss'", " bottom: 'other' bottom: 'ip'"),
+      layer("loss", contrastive, both + " bottom: 'label'"),
+      layer("loss", "'HingeLoss'", labelled),
+      layer("loss", "'HingeLoss' hinge_loss_param { norm: L2 }", labelled),
+      layer("bn", bn, " bottom: 'ip'") + layer("loss", "'EuclideanLoss'", " bottom: 'bn' bottom: 'other'")};
   for (const std::string& loss : layers) {
     INFO(loss);
     CHECK(GradientWith(loss, true) == GradientWith(loss, false));

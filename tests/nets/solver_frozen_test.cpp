@@ -43,17 +43,16 @@ class Push final : public Solver<double>::Callback {
 
 TEST_CASE("A frozen parameter stays, whatever its gradient and its history are") {
   const World world("host cpu");
-  for (const std::string type : {"SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam"})
+  for (const char* const type : {"SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam"})
     for (const double gradient : {0.0, HUGE_VAL}) {
       INFO(type << ", " << gradient);
-      const std::string net =
+      SolverParameter param = SolverOf(
+          "lr_policy: 'fixed' base_lr: 0.5 delta: 0 snapshot_after_train: false net_param {"
           "layer { name: 'w' type: 'Parameter' top: 'w' param { lr_mult: 0 } parameter_param { shape { dim: "
           "1 } } }"
-          "layer { name: 'sum' type: 'Reduction' bottom: 'w' top: 'sum' loss_weight: 1 }";
-      const auto solver = SolverRegistry<double>::CreateSolver(
-          SolverOf("lr_policy: 'fixed' base_lr: 0.5 delta: 0 snapshot_after_train: false type: '" + type +
-                   "' net_param { " + net + " }"),
-          world.place());
+          "layer { name: 'sum' type: 'Reduction' bottom: 'w' top: 'sum' loss_weight: 1 } }");
+      param.set_type(type);
+      const auto solver = SolverRegistry<double>::CreateSolver(param, world.place());
       Blob<double>& weight = *solver->net()->learnable_params()[0];
       weight.mutable_cpu_data()[0] = 3;
       Push push(weight, gradient);
