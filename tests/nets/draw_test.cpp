@@ -108,6 +108,18 @@ TEST_CASE("Other keys draw other numbers", "[draw]") {
     CHECK(one != Drawn<float>(NormalElements<float>{0, 1}, 8, key));
 }
 
+TEMPLATE_TEST_CASE("A uniform number is within its range for all bits, and more than 0", "[draw]", float,
+                   double) {
+  TestType drawn[4];
+  UniformElements<TestType>{0, 1}({{0, 1, 0xFFFFFFFE, 0xFFFFFFFF}}, drawn);
+  CHECK((drawn[0] > 0 && drawn[1] > drawn[0] && drawn[3] >= drawn[2] && drawn[3] <= 1));
+  for (int i = 1; i < 10000; ++i) {
+    const TestType limit = std::sqrt(TestType(3) / static_cast<TestType>(i));
+    UniformElements<TestType>{-limit, limit}({{0, 1, 0xFFFFFFFE, 0xFFFFFFFF}}, drawn);
+    REQUIRE((drawn[0] >= -limit && drawn[3] <= limit));
+  }
+}
+
 TEST_CASE("A range from the least to the largest float is filled", "[draw]") {
   constexpr float kMost = std::numeric_limits<float>::max();
   for (const float value : Drawn<float>(UniformElements<float>{-kMost, kMost}, 1000))

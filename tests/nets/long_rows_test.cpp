@@ -252,5 +252,38 @@ TEMPLATE_TEST_CASE("HingeLoss has any number of classes", "[rows]", float, doubl
       }
 }
 
+TEST_CASE("A layer that keeps something for Backward takes a batch that has grown", "[rows]") {
+  for (const std::string type : {"EuclideanLoss", "ContrastiveLoss", "HingeLoss", "BatchNorm"})
+    for (const std::string& where : Places()) {
+      INFO(type << " at " << where);
+      const World world(where);
+      const std::size_t bottoms = type == "BatchNorm" ? 1 : type == "ContrastiveLoss" ? 3 : 2;
+      const auto shapes = [&](std::int64_t items) {
+        const Shape values{items, 3}, labels{items};
+        const Shape all[] = {values, type == "HingeLoss" ? labels : values, labels};
+        return std::vector<Shape>(all, all + bottoms);
+      };
+      const auto gradient = [&](Made<double>& of) {
+        for (std::size_t i = 0; i < bottoms; ++i) {
+          const bool labels = of.bottoms[i]->num_axes() == 1;
+          const Values values = Drawn(of.bottoms[i]->count(), 11);
+          SetData(*of.bottoms[i], labels ? Values(values.size(), 1) : values);
+        }
+        of.layer->Forward(of.bottoms, of.tops);
+        SetDiff(*of.tops[0], Drawn(of.tops[0]->count(), 12));
+        std::vector<bool> first(bottoms);
+        first[0] = true;
+        of.layer->Backward(of.tops, first, of.bottoms);
+        return DiffOf(*of.bottoms[0]);
+      };
+      const std::string text = "name: 'l' type: '" + type + "' batch_norm_param { use_global_stats: false }";
+      Made<double> grown(text, world.place(), shapes(2), 1), fresh(text, world.place(), shapes(900), 1);
+      gradient(grown);
+      for (std::size_t i = 0; i < bottoms; ++i) grown.bottoms[i]->Reshape(shapes(900)[i]);
+      grown.layer->Reshape(grown.bottoms, grown.tops);
+      CHECK((gradient(grown) == gradient(fresh)));
+    }
+}
+
 }  // namespace
 }  // namespace ferry::nets_test

@@ -131,16 +131,20 @@ TEST_CASE("A bottom may be overwritten between the passes, where the layer keeps
   }
 }
 
-TEST_CASE("A Flatten that is to pass no gradient down passes none") {
-  Net<double> net(
-      NetOf("layer { name: 'w' type: 'Parameter' top: 'w' parameter_param { shape { dim: 2 dim: 3 } } }"
-            "layer { name: 'f' type: 'Flatten' bottom: 'w' top: 'f' propagate_down: false }"
-            "layer { name: 'ip' type: 'InnerProduct' bottom: 'f' top: 'ip' propagate_down: true "
-            "inner_product_param { num_output: 2 weight_filler { value: 1 } } }"
-            "layer { name: 'sum' type: 'Reduction' bottom: 'ip' top: 'sum' loss_weight: 1 }"));
-  net.ForwardBackward();
-  CHECK(net.blob_by_name("f")->asum_diff() != 0);
-  CHECK(net.learnable_params()[0]->asum_diff() == 0);
+TEST_CASE("A Flatten passes its gradient down unless it is told not to") {
+  for (const std::string says : {"", "propagate_down: true", "propagate_down: false"}) {
+    INFO(says);
+    Net<double> net(
+        NetOf("layer { name: 'w' type: 'Parameter' top: 'w' parameter_param { shape { dim: 2 dim: 3 } } }"
+              "layer { name: 'f' type: 'Flatten' bottom: 'w' top: 'f' " +
+              says +
+              "} layer { name: 'ip' type: 'InnerProduct' bottom: 'f' top: 'ip' propagate_down: true "
+              "inner_product_param { num_output: 2 weight_filler { value: 1 } } }"
+              "layer { name: 'sum' type: 'Reduction' bottom: 'ip' top: 'sum' loss_weight: 1 }"));
+    net.ForwardBackward();
+    CHECK(net.blob_by_name("f")->asum_diff() == 12);
+    CHECK(net.learnable_params()[0]->asum_diff() == (says == "propagate_down: false" ? 0 : 12));
+  }
 }
 
 }  // namespace

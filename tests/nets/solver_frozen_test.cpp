@@ -41,7 +41,7 @@ class Push final : public Solver<double>::Callback {
   double gradient_;
 };
 
-TEST_CASE("A frozen parameter stays, whatever its gradient and its history are") {
+TEST_CASE("A frozen parameter stays, whatever its gradient is, with a delta of 0, too") {
   const World world("host cpu");
   for (const char* const type : {"SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam"})
     for (const double gradient : {0.0, HUGE_VAL}) {
@@ -61,6 +61,23 @@ TEST_CASE("A frozen parameter stays, whatever its gradient and its history are")
       CHECK(weight.cpu_data()[0] == 3);
       CHECK(weight.cpu_diff()[0] == 0);
     }
+}
+
+TEST_CASE("A negative rate makes a parameter follow its gradient") {
+  const World world("host cpu");
+  for (const char* const type : {"SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam"}) {
+    INFO(type);
+    SolverParameter param = SolverOf(
+        "lr_policy: 'fixed' base_lr: 0.5 delta: 0.01 snapshot_after_train: false net_param {"
+        "layer { name: 'w' type: 'Parameter' top: 'w' param { lr_mult: -1 } parameter_param { shape { dim: 1 "
+        "} } }"
+        "layer { name: 'sum' type: 'Reduction' bottom: 'w' top: 'sum' loss_weight: 1 } }");
+    param.set_type(type);
+    const auto solver = SolverRegistry<double>::CreateSolver(param, world.place());
+    solver->net()->learnable_params()[0]->mutable_cpu_data()[0] = 3;
+    solver->Step(1);
+    CHECK(solver->net()->learnable_params()[0]->cpu_data()[0] > 3);
+  }
 }
 
 }  // namespace

@@ -214,6 +214,9 @@ TEST_CASE("A file that is to have both trace and ledger has the ledger, and a wa
   CHECK(Run("FERRY_LEDGER=" + file + " FERRY_TRACE=" + (folder / "trace.json").string(), "moves")
             .output.empty());
   CHECK(Run("FERRY_LEDGER=/dev/null FERRY_TRACE=/dev/null", "moves").output.empty());
+  const std::string numbered = (folder / "both.%p.json").string();
+  CHECK(Run("FERRY_LEDGER=" + numbered + " FERRY_TRACE=" + numbered, "moves")
+            .Says("is that of FERRY_LEDGER, too"));
 }
 
 TEST_CASE("A word that is neither a value nor a file's name is a warning, and no file") {

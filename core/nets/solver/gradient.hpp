@@ -14,8 +14,7 @@ KOKKOS_FORCEINLINE_FUNCTION T GradientOf(const UpdateStep<T>& step, T diff, T we
   return step.scale * diff + decay + step.l1 * sign;
 }
 
-/// The rate times what there is to subtract. A rate of 0 leaves a parameter as it is, whatever that is, as it
-/// does in Caffe.
+/// rate * change, and 0 for a rate of 0, even where `change` is infinite or not-a-number, as in Caffe.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T AtRate(T rate, T change) {
   return rate != 0 ? rate * change : T(0);
