@@ -71,8 +71,8 @@ struct NormalPair {
   return {radius * x * SineOverX(x * x), radius * (angle % 2 == 0 ? cosine : -cosine)};
 }
 
-/// Four elements, uniform from `least` to `most`. Both may occur, since T rounds; between 0 and 1 there is no
-/// 0.
+/// Four elements, uniform from `least` to `most`. Numbers are rounded to T, so that both ends may occur; an
+/// end that is 0 does not.
 template <class T>
 struct UniformElements {
   T least, most;
