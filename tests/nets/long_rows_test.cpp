@@ -285,5 +285,31 @@ TEST_CASE("A layer that keeps something for Backward takes a batch that has grow
     }
 }
 
+TEST_CASE("A pair of ContrastiveLoss that is as far apart as the margin has no gradient", "[rows]") {
+  for (const char* const legacy : {"true", "false"}) {
+    const World world("host cpu");
+    Made<double> loss(
+        std::string("name: 'c' type: 'ContrastiveLoss' contrastive_loss_param { margin: 1 legacy_version: ") +
+            legacy + " }",
+        world.place(), {{1, 2}, {1, 2}, {1}}, 1);
+    SetData(*loss.bottoms[0], {1, 0});
+    SetData(*loss.bottoms[1], {0, 0});
+    SetData(*loss.bottoms[2], {0});
+    loss.layer->Forward(loss.bottoms, loss.tops);
+    SetDiff(*loss.tops[0], {1});
+    loss.layer->Backward(loss.tops, {true, false, false}, loss.bottoms);
+    CHECK((DiffOf(*loss.bottoms[0]) == Values{0, 0}));
+  }
+}
+
+TEST_CASE("BatchNorm of one value keeps a variance of 0", "[rows]") {
+  const World world("host cpu");
+  Made<double> norm("name: 'b' type: 'BatchNorm' batch_norm_param { use_global_stats: false }", world.place(),
+                    {{1, 1}}, 1);
+  SetData(*norm.bottoms[0], {3});
+  norm.layer->Forward(norm.bottoms, norm.tops);
+  CHECK((DataOf(*norm.layer->blobs()[1]) == Values{0}));
+}
+
 }  // namespace
 }  // namespace ferry::nets_test

@@ -19,8 +19,8 @@ namespace {
 /// TEST, too. They start as 0, and a divisor of 0 makes both statistics 0. Their lr_mult is 0.
 /// Bottoms: 1, of 2 axes or more; axis 1 is the channel.
 /// Tops: 1, of that shape; may be the bottom.
-/// Gradient: through the batch's statistics; none through those of the training so far. As in Caffe, it
-/// is computed even if propagate_down is false, of a copy of the top as Forward left it.
+/// Gradient: through the batch's statistics; none through those of the training so far. It is
+/// computed from a copy of the top that Forward keeps, and, as in Caffe, even if propagate_down is false.
 template <class T>
 class BatchNormLayer : public Layer<T> {
  public:

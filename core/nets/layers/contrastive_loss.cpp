@@ -34,7 +34,7 @@ KOKKOS_FORCEINLINE_FUNCTION T SquaredDistance(const T* a, const T* b, std::int64
 /// when truncated to an integer.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: of dissimilar pairs divided by d + 1e-4 in place of d; the labels get none, wanted or not.
-/// Caffe: takes more labels than pairs, and looks at the channels in the first pass only.
+/// Caffe: takes more labels than pairs, and checks the number of channels at setup only.
 template <class T>
 class ContrastiveLossLayer : public LossLayer<T> {
  public:

@@ -16,8 +16,9 @@ namespace {
 /// num_output. Without, h after a pass is h before the next.
 /// Tops: o, steps x streams x num_output; with expose_hidden h after the last step.
 /// Gradient: cont and exposed states have none.
-/// Caffe: drops blobs that the layer's parameter has; here they are the weights, as of other layers. There, a
-/// stream that a pass with fewer streams has left out goes on with its old state; here it begins anew.
+/// Caffe: drops blobs that the layer's parameter has; here they are the weights, as of other layers. If a
+/// pass has fewer streams and a later one more again, Caffe continues the missing streams from their old
+/// state; here they begin anew.
 template <class T>
 class RNNLayer : public RecurrentLayer<T> {
  public:

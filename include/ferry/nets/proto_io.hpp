@@ -26,9 +26,9 @@ bool ReadProtoFromTextFile(const std::filesystem::path& file, google::protobuf::
 void ReadProtoFromTextFileOrDie(const std::filesystem::path& file, google::protobuf::Message* proto);
 /// Leaves out fields that the message does not have: a warning names them.
 void WriteProtoToTextFile(const google::protobuf::Message& proto, const std::filesystem::path& file);
-/// Keeps fields that the message does not have: a warning names them. Errors are a file without a byte, or
-/// without a field that the message has; a field of another type than the message's; and bytes behind the
-/// message, zeros too, where Caffe takes what stands before them.
+/// Keeps fields that the message does not have: a warning names them. Errors: an empty file; a file with none
+/// of the message's fields; a field of another type; bytes behind the message, zeros too, which Caffe
+/// ignores.
 bool ReadProtoFromBinaryFile(const std::filesystem::path& file, google::protobuf::Message* proto);
 /// The same.
 void ReadProtoFromBinaryFileOrDie(const std::filesystem::path& file, google::protobuf::Message* proto);

@@ -21,6 +21,8 @@ MUTATIONS = [
     ("core/nets/solver/gradient.hpp", "rate != 0 ? rate * change", "rate > 0 ? rate * change", "a negative rate changes nothing"),
     ("core/nets/layers/flatten.cpp", "== 0 || layer.propagate_down(0)", "== 0", "a Flatten that is told to pass its gradient down does not"),
     ("core/nets/draw.hpp", "Fraction(block.word[i]) + 0x1p-33", "Fraction(block.word[i])", "a uniform number may be 0"),
+    ("core/nets/layers/contrastive_loss.cpp", "lack <= 0", "lack < 0", "a pair at the margin has a gradient"),
+    ("core/nets/layers/batch_norm.cpp", "n > 1 ? n / (n - 1) : 1", "n / (n - 1)", "one value has a variance of not-a-number"),
     ("core/nets/draw.hpp", "kTerm > 19", "kTerm > 9", "a sine has half of its terms"),
     ("core/nets/draw.hpp", "kTerm > 21", "kTerm > 11", "a logarithm has half of its terms"),
     ("core/nets/draw.hpp", "angle % 2 == 0 ? cosine : -cosine", "cosine", "normal numbers are of half a circle"),
