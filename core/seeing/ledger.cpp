@@ -228,7 +228,7 @@ void Ledger::Book::On(const WaitRecord& wait) {
                               .written = wait.written,
                               .asked = wait.site,
                               .access = wait.access},
-                             0, wait.waited_ns);
+                             wait.range.bytes, wait.waited_ns);
   const auto fetched = std::exchange(memory.fetched, std::nullopt);
   const bool copies = wait.side == Side::kCpu && fetched && detail::Same(fetched->site, wait.site) &&
                       detail::Within(fetched->range, wait.range);

@@ -172,6 +172,20 @@ TEST_CASE("Max pooling passes over what is no number, and keeps -1 where nothing
   CHECK(DataOf(mask) == std::vector<int>{1, -1, -1});
 }
 
+TEST_CASE("Max pooling keeps the sign of zeros, in windows of each kind", "[pooling]") {
+  const World world(Everywhere());
+  PoolSizes sizes;  // the first and the last window have one column
+  sizes.planes = 1;
+  sizes.h = {1, 1, 1, 0, 1};
+  sizes.w = {40, 2, 2, 1, 21};
+  Blob<float> x({1, 40}, world.device()), y({1, 21}, world.device());
+  Blob<int> mask({1, 21}, world.device());
+  Fill(x, std::vector<float>(40, -0.F));
+  detail::MaxPool(world.place(), sizes, Read(x), Overwrite(y), Overwrite(mask));
+  const std::vector<float> most = DataOf(y);
+  CHECK(std::all_of(most.begin(), most.end(), [](float value) { return value == 0 && std::signbit(value); }));
+}
+
 struct PoolingRun {
   std::shared_ptr<Layer<float>> layer;
   Blob<float> bottom, top;

@@ -3,6 +3,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <limits>
 
 #include "core/nets/layers/recurrent_layer.hpp"
 #include "tests/nets/layer_run.hpp"
@@ -40,6 +41,18 @@ void Reset(Run& run) { dynamic_cast<detail::RecurrentLayer<double>&>(*run.layer)
 
 /// A test that calls this runs for both types.
 std::string EachType() { return GENERATE(as<std::string>(), "RNN", "LSTM"); }
+
+TEST_CASE("A sequence that begins keeps nothing, and if its forget gate is no number") {
+  for (const std::string& where : Places()) {
+    INFO(where);
+    const World world(where);
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    Run run(world, LayerText("LSTMUnit", ""),
+            {{{1, 2, 1}, {5, 5}}, {{1, 2, 4}, {0, kNone, 0, 0, 0, 0, 0, 0}}, {{1, 2}, {0, 1}}});
+    run.Forward();
+    CHECK(DataOf(*run.top[0]) == Numbers{0, 2.5});
+  }
+}
 
 TEST_CASE("A sequence in two batches gives what it gives in one") {
   const std::string type = EachType();

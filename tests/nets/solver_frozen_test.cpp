@@ -63,6 +63,21 @@ TEST_CASE("A frozen parameter stays, whatever its gradient is, with a delta of 0
     }
 }
 
+TEST_CASE("A negative decay makes a parameter grow") {
+  const World world("host cpu");
+  const auto solver = SolverRegistry<double>::CreateSolver(
+      SolverOf(
+          "lr_policy: 'fixed' base_lr: 0.5 weight_decay: 0.5 snapshot_after_train: false net_param {"
+          "layer { name: 'w' type: 'Parameter' top: 'w' param { decay_mult: -1 } parameter_param { shape "
+          "{ dim: 1 } } }"
+          "layer { name: 'sum' type: 'Reduction' bottom: 'w' top: 'sum' loss_weight: 1 } }"),
+      world.place());
+  Blob<double>& weight = *solver->net()->learnable_params()[0];
+  weight.mutable_cpu_data()[0] = 4;
+  solver->Step(1);
+  CHECK(weight.cpu_data()[0] == 4 - 0.5 * (1 - 0.5 * 4));
+}
+
 TEST_CASE("A negative rate makes a parameter follow its gradient") {
   const World world("host cpu");
   for (const char* const type : {"SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam"}) {

@@ -176,6 +176,18 @@ TEST_CASE("A ledger whose reader has gone does not end its program") {
   CHECK(Bytes(status) == "0\n");
 }
 
+TEST_CASE("A ledger goes behind what the program has written to the same file") {
+  const ferry::testing::Folder folder;
+  const std::string log = (folder / "log.txt").string();
+  for (const std::string& ledger : {std::string("/dev/stderr"), std::string("/dev/stdout"), log}) {
+    const std::string command =
+        "{ echo before; FERRY_LEDGER=" + ledger + " " FERRY_PROCESS_CHILD " moves; } > " + log + " 2>&1";
+    REQUIRE(std::system(command.c_str()) == 0);
+    CHECK(Bytes(log).starts_with("before\n"));
+    CHECK(Count(Bytes(log), "the host to sim:0") == 1);
+  }
+}
+
 TEST_CASE(
     "Of programs that are asked for one trace at once, the first writes it, and the others say why not") {
   const ferry::testing::Folder folder;

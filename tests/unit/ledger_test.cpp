@@ -121,6 +121,7 @@ TEST_CASE("A ledger counts fills, allocations, evictions and waits") {
   CHECK(Find(entries, LedgerKind::kEviction)->to == "sim:0");
   REQUIRE(Find(entries, LedgerKind::kWait) != nullptr);
   CHECK(Find(entries, LedgerKind::kWait)->count == 1);
+  CHECK(Find(entries, LedgerKind::kWait)->bytes == 40);
   for (const char* kind : {"fill", "wait"}) {  // are for somebody who asked for the bytes
     const std::string json = ledger.Json();
     const std::string entry = json.substr(json.find(std::string("\"kind\": \"") + kind));

@@ -1,99 +1,66 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/vision/chunk.hpp"
-#include "core/nets/vision/lanes.hpp"
-#include "core/nets/vision/pooling.hpp"
+#include "core/nets/vision/pool_windows.hpp"
 #include "core/nets/vision/sum.hpp"
 
 namespace ferry::detail {
 namespace {
 
-/// Windows beside each other, a lane each.
-template <class T, int kParts, int kStride>
-struct AveragePoolLanes {
-  using Values = Lanes<T, kParts>;
-  using Positions = Lanes<PositionOf<T>, kParts>;
-
-  PoolSizes sizes;
-  Chunks chunks;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, T* y) const {
-    const auto [row, begin, end] = chunks[index];
-    const std::int64_t plane = row / sizes.h.pooled, width = sizes.w.size;
-    const std::int64_t stride = kStride != 0 ? kStride : sizes.w.stride;
-    const PoolAxis::Span rows = sizes.h.WindowAt(row - plane * sizes.h.pooled);
-    const T* const image = x + plane * sizes.Plane();
-    const T* const end_of_all = x + sizes.planes * sizes.Plane();
-    Positions steps;
-    steps.SetSteps(static_cast<PositionOf<T>>(stride));
-    for (std::int64_t first = begin; first < end; first += Values::kCount) {
-      const std::int64_t count = end - first < Values::kCount ? end - first : Values::kCount;
-      Values sum, value;
-      sum.Set(0);
-      for (std::int64_t h = rows.first; h < rows.last; ++h)
-        for (std::int64_t k = 0; k < sizes.w.kernel; ++k) {
-          Load<T, kParts, kStride>({image + h * width, width, x, end_of_all},
-                                   first * stride - sizes.w.pad + k, stride, count, steps, T(0), value);
-          for (int p = 0; p < Values::kVectors; ++p) sum.part[p] += value.part[p];
-        }
-      T* const to = y + row * sizes.w.pooled + first;
-      if (sizes.w.WindowAt(first + count - 1).padded_size == sizes.w.kernel) {
-        for (int p = 0; p < Values::kVectors; ++p)
-          sum.part[p] /= static_cast<T>(rows.padded_size * sizes.w.kernel);
-        sum.Store(count, to);
-      } else {
-        sum.Store(count, to);
-        for (std::int64_t i = 0; i < count; ++i)
-          to[i] /= static_cast<T>(rows.padded_size * sizes.w.WindowAt(first + i).padded_size);
-      }
+/// The sum of a window's elements, divided by its size.
+template <class T>
+struct Mean {
+  template <int kParts>
+  class Of {
+   public:
+    KOKKOS_FORCEINLINE_FUNCTION Of(const Mean& /*of*/, std::int64_t /*stride*/) { sum_.Set(0); }
+    KOKKOS_FORCEINLINE_FUNCTION void BeginRow(std::int64_t /*h*/) {}
+    KOKKOS_FORCEINLINE_FUNCTION void Take(const Lanes<T, kParts>& elements, std::int64_t /*position*/) {
+      for (int p = 0; p < Lanes<T, kParts>::kVectors; ++p) sum_.part[p] += elements.part[p];
     }
-  }
+    KOKKOS_FORCEINLINE_FUNCTION void Store(T size, std::int64_t count, T* y) {
+      for (int p = 0; p < Lanes<T, kParts>::kVectors; ++p) sum_.part[p] /= size;
+      sum_.Store(count, y);
+    }
+
+   private:
+    Lanes<T, kParts> sum_;
+  };
 };
 
-template <class T, int kParts>
-void Run(const At& at, const PoolSizes& sizes, const Operand<const T>& x, const Operand<T>& y) {
-  const Chunks chunks(at.place(), sizes.w.pooled, sizes.w.pooled);
-  const std::int64_t n = sizes.planes * sizes.h.pooled * chunks.per_line;
-  if (sizes.w.stride == 1)
-    ParallelFor(at, n, x, y, AveragePoolLanes<T, kParts, 1>{sizes, chunks});
-  else if (sizes.w.stride == 2)
-    ParallelFor(at, n, x, y, AveragePoolLanes<T, kParts, 2>{sizes, chunks});
-  else
-    ParallelFor(at, n, x, y, AveragePoolLanes<T, kParts, 0>{sizes, chunks});
+/// Where windows move by one, elements beside each other are in windows beside each other: the gradient pools
+/// that of the windows, each divided by its size. None is cut off at the right.
+template <class T>
+struct Share {
+  PoolAxis h;  ///< of the windows
+  std::int64_t columns;
+
+  template <int kParts>
+  class Of {
+   public:
+    KOKKOS_FORCEINLINE_FUNCTION Of(const Share& share, std::int64_t /*stride*/) : share_(share) {
+      sum_.Set(0);
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void BeginRow(std::int64_t i) {
+      factor_ = T(1) / static_cast<T>(share_.h.WindowAt(i).padded_size * share_.columns);
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void Take(const Lanes<T, kParts>& gradients, std::int64_t /*position*/) {
+      for (int p = 0; p < Lanes<T, kParts>::kVectors; ++p) sum_.part[p] += gradients.part[p] * factor_;
+    }
+    KOKKOS_FORCEINLINE_FUNCTION void Store(T /*size*/, std::int64_t count, T* dx) const {
+      sum_.Store(count, dx);
+    }
+
+   private:
+    const Share& share_;
+    T factor_ = 0;
+    Lanes<T, kParts> sum_;
+  };
+};
+
+/// Of an axis along which windows move by one: for each element, the windows that cover it.
+PoolAxis Backwards(const PoolAxis& axis) {
+  return {axis.pooled, axis.kernel, 1, axis.kernel - 1 - axis.pad, axis.size};
 }
-
-/// The same backwards, for stride 1: no window is cut off at the right, and elements beside each other are in
-/// windows beside each other.
-template <class T, int kParts>
-struct AverageGradientLanes {
-  using Values = Lanes<T, kParts>;
-
-  PoolSizes sizes;
-  Chunks chunks;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* dy, T* dx) const {
-    const auto [row, begin, end] = chunks[index];
-    const std::int64_t plane = row / sizes.h.size, h = row - plane * sizes.h.size;
-    const std::int64_t first_row = sizes.h.FirstWindow(h), last_row = sizes.h.LastWindow(h);
-    const T* const end_of_all = dy + sizes.planes * sizes.PooledPlane();
-    Lanes<PositionOf<T>, kParts> steps;
-    steps.SetSteps(1);
-    for (std::int64_t first = begin; first < end; first += Values::kCount) {
-      const std::int64_t count = end - first < Values::kCount ? end - first : Values::kCount;
-      Values sum, value;
-      sum.Set(0);
-      for (std::int64_t i = first_row; i < last_row; ++i) {
-        const T factor = T(1) / static_cast<T>(sizes.h.WindowAt(i).padded_size * sizes.w.kernel);
-        const T* const from = dy + (plane * sizes.h.pooled + i) * sizes.w.pooled;
-        for (std::int64_t k = 0; k < sizes.w.kernel; ++k) {
-          Load<T, kParts, 1>({from, sizes.w.pooled, dy, end_of_all}, first + sizes.w.pad - k, 1, count, steps,
-                             T(0), value);
-          for (int p = 0; p < Values::kVectors; ++p) sum.part[p] += value.part[p] * factor;
-        }
-      }
-      sum.Store(count, dx + row * sizes.w.size + first);
-    }
-  }
-};
 
 /// A row of the image, or a part of it, to which windows hand on their gradient.
 template <class T>
@@ -151,17 +118,12 @@ bool IsGlobal(const PoolSizes& sizes) {
 template <Real T>
 void AveragePool(const At& at, const PoolSizes& sizes, const Operand<const T>& x, const Operand<T>& y) {
   if (y.count() == 0) return;
-  if (IsGlobal(sizes)) {
-    const std::int64_t plane = sizes.Plane();
-    ParallelFor(
-        at, sizes.planes, x, y, KOKKOS_LAMBDA(std::int64_t index, const T* from, T* to) {
-          to[index] = Sum(from + index * plane, plane) / static_cast<T>(plane);
-        });
-  } else if (OnGpuThreads(at.place())) {
-    Run<T, 0>(at, sizes, x, y);
-  } else {
-    Run<T, kHostParts>(at, sizes, x, y);
-  }
+  if (!IsGlobal(sizes)) return Pool(at, sizes, Mean<T>{}, x, y);
+  const std::int64_t plane = sizes.Plane();
+  ParallelFor(
+      at, sizes.planes, x, y, KOKKOS_LAMBDA(std::int64_t index, const T* from, T* to) {
+        to[index] = Sum(from + index * plane, plane) / static_cast<T>(plane);
+      });
 }
 
 template <Real T>
@@ -178,14 +140,12 @@ void AveragePoolGradient(const At& at, const PoolSizes& sizes, const Operand<con
           for (std::int64_t i = line * plane + first; i < line * plane + last; ++i) to[i] = value;
         });
   }
+  if (sizes.h.stride == 1 && sizes.w.stride == 1)
+    return Pool(at, {sizes.planes, Backwards(sizes.h), Backwards(sizes.w)}, Share<T>{sizes.h, sizes.w.kernel},
+                dy, dx);
   const Chunks chunks(at.place(), sizes.w.size, sizes.w.size);
-  const std::int64_t n = sizes.planes * sizes.h.size * chunks.per_line;
-  if (sizes.w.stride != 1)
-    ParallelFor(at, n, dy, dx, AverageGradientRow<T>{sizes, chunks});
-  else if (OnGpuThreads(at.place()))
-    ParallelFor(at, n, dy, dx, AverageGradientLanes<T, 0>{sizes, chunks});
-  else
-    ParallelFor(at, n, dy, dx, AverageGradientLanes<T, kHostParts>{sizes, chunks});
+  ParallelFor(at, sizes.planes * sizes.h.size * chunks.per_line, dy, dx,
+              AverageGradientRow<T>{sizes, chunks});
 }
 
 #define FERRY_INSTANTIATE(T)                                                                          \

@@ -70,9 +70,14 @@ struct TransposeMaps {
   }
 };
 
+/// A row each: zeros behind its first `begin` elements.
 template <class T>
-struct Clear {
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, T* x) const { x[i] = 0; }
+struct ClearEnd {
+  std::int64_t begin, row_size;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, T* x) const {
+    for (std::int64_t i = begin; i < row_size; ++i) x[row * row_size + i] = 0;
+  }
 };
 
 /// The maps as kernels on pointers, one image after the other. Where there are slices, BLAS has the weights
@@ -103,10 +108,10 @@ class Steps {
     for (std::int64_t n = 0; n < its_.images; ++n) {
       T* const image = images + n * its_.ImageCount();
       T* const columns = images_are_columns_ ? image : scratch + columns_at_;
-      if (sliced_) series.For(its_.groups * slices_.rows * row_, Clear<T>{}, columns);
+      if (sliced_) series.For(its_.groups * slices_.rows, ClearEnd<T>{positions_, row_}, columns);
       ForEachSlice([&](std::int64_t group, std::int64_t slice) {
         series.Gemm(to_images_, T(1), sliced + WeightsAt(group, slice), maps + MapsAt(n, group),
-                    T(sliced_ ? 1 : 0), columns + ColumnsAt(group, slice));
+                    T(slice == 0 ? 0 : 1), columns + ColumnsAt(group, slice));
       });
       if (!images_are_columns_) Col2im(series, slices_.window, grain_, its_.in_channels, columns, image);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/vision/im2col.hpp"
 
+#include <type_traits>
+
 #include "core/nets/vision/lanes.hpp"
 
 namespace ferry::detail {
@@ -24,10 +26,10 @@ struct Seen {
 /// Calls plane(from, lines, columns) for each plane of a row of a column matrix: for all positions of the
 /// window along the last two axes. Its element is on the image for those `lines` of positions along the first
 /// of the two and those `columns` along the second; at the first of all positions it is on element `from` of
-/// the images, or beside them.
-template <class Plane>
+/// the images, or beside them. The window has kAxes axes, or any number where that is 0.
+template <int kAxes, class Plane>
 KOKKOS_FORCEINLINE_FUNCTION void ForEachPlane(const Window& window, std::int64_t row, const Plane& plane) {
-  const int inner = window.axes - 1, outer = inner - 1;
+  const int inner = (kAxes != 0 ? kAxes : window.axes) - 1, outer = inner - 1;
   std::int64_t shift[kMostSpatialAxes], position[kMostSpatialAxes];
   std::int64_t channel = row;
   for (int axis = inner; axis >= 0; --axis) {
@@ -55,87 +57,100 @@ KOKKOS_FORCEINLINE_FUNCTION void ForEachPlane(const Window& window, std::int64_t
   }
 }
 
+/// Lines of n elements, which begin `from_step` and `to_step` elements behind each other: they are copied, or
+/// with kAdd added to what is there. By strips of a few vectors of all lines, as lines are too short for what
+/// a compiler makes of a loop.
+template <class T, bool kAdd>
+struct MoveLines {
+  const T* from;
+  T* to;
+  std::int64_t from_step, to_step, lines, n;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()() const {
+    using Vector = typename VectorOf<T, kHostParts>::Type;
+    constexpr std::int64_t kLanes = VectorOf<T, kHostParts>::kLanes;
+    std::int64_t i = 0;
+    for (; i + 4 * kLanes <= n; i += 4 * kLanes) Strip<Vector, 4>(i);
+    for (; i + 2 * kLanes <= n; i += 2 * kLanes) Strip<Vector, 2>(i);
+    for (; i + kLanes <= n; i += kLanes) Strip<Vector, 1>(i);
+    for (; i < n; ++i) Strip<T, 1>(i);
+  }
+
+ private:
+  template <class Vector, int kVectors>
+  KOKKOS_FORCEINLINE_FUNCTION void Strip(std::int64_t first) const {
+    const T* x = from + first;
+    T* y = to + first;
+    for (std::int64_t left = lines; left > 0; --left, x += from_step, y += to_step)
+      for (int i = 0; i < kVectors; ++i) {
+        constexpr std::int64_t kLanes = sizeof(Vector) / sizeof(T);
+        Vector moved;
+        __builtin_memcpy(&moved, x + i * kLanes, sizeof moved);
+        if constexpr (kAdd) {
+          Vector there;
+          __builtin_memcpy(&there, y + i * kLanes, sizeof there);
+          moved += there;
+        }
+        __builtin_memcpy(y + i * kLanes, &moved, sizeof moved);
+      }
+  }
+};
+
 /// A row of a column matrix.
-template <class T>
+template <class T, int kAxes>
 struct FillRow {
   Window window;
-  std::int64_t positions, elements;  ///< of the window, and of all images
+  std::int64_t positions;  ///< of the window
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, const T* x, T* columns) const {
-    const int inner = window.axes - 1;
+    const int inner = (kAxes != 0 ? kAxes : window.axes) - 1;
     const std::int64_t steps = window.steps[inner], stride = window.stride[inner];
     const std::int64_t next = window.stride[inner - 1] * window.image[inner];
+    const std::int64_t plane = window.steps[inner - 1] * steps;
     T* y = columns + row * positions;
-    constexpr std::int64_t kBlock = 32 / sizeof(T);
-    const std::int64_t blocks = (steps + kBlock - 1) / kBlock * kBlock;
-    const std::int64_t last_y = (row + 1) * positions - blocks, last_x = elements - blocks;
-    ForEachPlane(window, row, [&](std::int64_t from, Seen lines, Seen seen) {
-      T* const end = y + window.steps[inner - 1] * steps;
-      for (T* const begin = y + lines.first * steps; y != begin && lines.first < lines.last; ++y) *y = 0;
-      std::int64_t line = from + lines.first * next, left = lines.last - lines.first;
-      // By whole blocks: what is written beyond a line is overwritten by the next one.
-      std::int64_t whole = stride == 1 && seen.first == 0 && seen.last == steps ? left : 0;
-      while (whole > 0 && (y - columns + (whole - 1) * steps > last_y || line + (whole - 1) * next > last_x))
-        --whole;
-      left -= whole;
-      if (blocks == kBlock)
-        for (; whole > 0; --whole, line += next, y += steps) __builtin_memcpy(y, x + line, 32);
-      for (; whole > 0; --whole, line += next, y += steps)
-        for (std::int64_t j = 0; j < blocks; j += kBlock) __builtin_memcpy(y + j, x + line + j, 32);
-      for (; left > 0; --left, line += next, y += steps) {
-        std::int64_t j = 0;
-        for (; j < seen.first && j < seen.last; ++j) y[j] = 0;
-        for (; j < seen.last; ++j) y[j] = x[line + j * stride];
-        for (; j < steps; ++j) y[j] = 0;
-      }
-      for (; y != end; ++y) *y = 0;
+    ForEachPlane<kAxes>(window, row, [&](std::int64_t from, Seen lines, Seen seen) {
+      const std::int64_t n = seen.last - seen.first;
+      if (n < steps || lines.last - lines.first < window.steps[inner - 1])
+        for (std::int64_t i = 0; i < plane; ++i) y[i] = 0;
+      const T* line = x + from + lines.first * next + seen.first * stride;
+      T* to = y + lines.first * steps + seen.first;
+      const std::int64_t count = lines.last - lines.first;
+      if (stride == 1)
+        MoveLines<T, false>{line, to, next, steps, count, n}();
+      else
+        for (std::int64_t i = 0; i < count; ++i)
+          for (std::int64_t j = 0; j < n; ++j) to[i * steps + j] = line[i * next + j * stride];
+      y += plane;
     });
   }
 };
 
 /// The image of a channel, to which each row of the matrix adds what it has copied.
-template <class T>
+template <class T, int kAxes>
 struct RowsAdd {
   Window window;
   std::int64_t positions, pixels, kernels;  ///< of the window, of an image, and elements of the window
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t channel, const T* columns, T* images) const {
-    const int inner = window.axes - 1;
+    const int inner = (kAxes != 0 ? kAxes : window.axes) - 1;
     const std::int64_t steps = window.steps[inner], stride = window.stride[inner];
     const std::int64_t next = window.stride[inner - 1] * window.image[inner];
     for (std::int64_t i = channel * pixels; i < (channel + 1) * pixels; ++i) images[i] = 0;
     if (positions == 0) return;
     for (std::int64_t row = channel * kernels; row < (channel + 1) * kernels; ++row) {
       const T* x = columns + row * positions;
-      ForEachPlane(window, row, [&](std::int64_t to, Seen lines, Seen seen) {
-        for (std::int64_t line = lines.first; line < lines.last; ++line) {
-          const T* const from = x + line * steps;
-          if (stride == 1)
-            AddLine(from + seen.first, seen.last - seen.first, images + to + line * next + seen.first);
-          else
-            for (std::int64_t j = seen.first; j < seen.last; ++j)
-              images[to + line * next + j * stride] += from[j];
-        }
+      ForEachPlane<kAxes>(window, row, [&](std::int64_t at, Seen lines, Seen seen) {
+        const T* from = x + lines.first * steps + seen.first;
+        T* to = images + at + lines.first * next + seen.first * stride;
+        const std::int64_t n = seen.last - seen.first, count = lines.last - lines.first;
+        if (stride == 1)
+          MoveLines<T, true>{from, to, steps, next, count, n}();
+        else
+          for (std::int64_t i = 0; i < count; ++i)
+            for (std::int64_t j = 0; j < n; ++j) to[i * next + j * stride] += from[i * steps + j];
         x += window.steps[inner - 1] * steps;
       });
     }
-  }
-
- private:
-  /// to[i] += from[i], in vectors that every processor has, unless Kokkos has a GPU: lines are too short for
-  /// what a compiler makes of a loop.
-  static KOKKOS_FORCEINLINE_FUNCTION void AddLine(const T* from, std::int64_t n, T* to) {
-    using Vector = typename VectorOf<T, kHostParts>::Type;
-    constexpr std::int64_t kLanes = VectorOf<T, kHostParts>::kLanes;
-    std::int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) {
-      Vector a, b;
-      __builtin_memcpy(&a, from + i, sizeof a);
-      __builtin_memcpy(&b, to + i, sizeof b);
-      b += a;
-      __builtin_memcpy(to + i, &b, sizeof b);
-    }
-    for (; i < n; ++i) to[i] += from[i];
   }
 };
 
@@ -213,6 +228,15 @@ Window WithTwoAxes(const Window& window) {
   return two;
 }
 
+/// Calls run(axes) with the number of axes as a type: two, for which loops are compiled; 0 for more.
+template <class Run>
+void ByLines(const Window& window, const Run& run) {
+  if (window.axes <= 2)
+    run(std::integral_constant<int, 2>());
+  else
+    run(std::integral_constant<int, 0>());
+}
+
 }  // namespace
 
 template <Real T>
@@ -223,8 +247,9 @@ void Im2col(const Series& series, const Window& window, Grain grain, std::int64_
   if (grain == Grain::kElement)
     series.For(rows * positions, FillElement<T>{window, positions}, images, columns);
   else
-    series.For(rows, FillRow<T>{WithTwoAxes(window), positions, channels * window.ImageCount()}, images,
-               columns);
+    ByLines(window, [&](auto axes) {
+      series.For(rows, FillRow<T, axes()>{WithTwoAxes(window), positions}, images, columns);
+    });
 }
 
 template <Real T>
@@ -236,7 +261,10 @@ void Col2im(const Series& series, const Window& window, Grain grain, std::int64_
   if (grain == Grain::kElement)
     series.For(channels * pixels, ElementAsks<T>{window, positions, pixels, kernels}, columns, images);
   else
-    series.For(channels, RowsAdd<T>{WithTwoAxes(window), positions, pixels, kernels}, columns, images);
+    ByLines(window, [&](auto axes) {
+      series.For(channels, RowsAdd<T, axes()>{WithTwoAxes(window), positions, pixels, kernels}, columns,
+                 images);
+    });
 }
 
 #define FERRY_INSTANTIATE(T)                                                             \

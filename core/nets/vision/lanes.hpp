@@ -34,6 +34,26 @@ struct VectorOf<T, 0> {
 inline constexpr int kHostParts =
     std::is_same_v<Kokkos::DefaultExecutionSpace, Kokkos::DefaultHostExecutionSpace> ? 2 : 0;
 
+/// The elements at even places of two vectors. The lanes by number: nvcc loses the dots of a pack there.
+template <class Vector, class T>
+KOKKOS_FORCEINLINE_FUNCTION Vector EverySecond(const T* x) {
+  Vector front, back;
+  __builtin_memcpy(&front, x, sizeof front);
+  __builtin_memcpy(&back, x + sizeof front / sizeof *x, sizeof back);
+  if constexpr (sizeof(T) == 4)
+    return __builtin_shufflevector(front, back, 0, 2, 4, 6);
+  else
+    return __builtin_shufflevector(front, back, 0, 2);
+}
+template <class Vector, class T, int... kLane>
+KOKKOS_FORCEINLINE_FUNCTION Vector Gather(const T* x, std::int64_t step,
+                                          std::integer_sequence<int, kLane...> /*lanes*/) {
+  return Vector{x[kLane * step]...};
+}
+
+/// For a step: all lanes have the same element.
+inline constexpr int kSame = -1;
+
 /// Some vectors. With kParts = 0 one number, for a thread of a GPU.
 template <class T, int kParts>
 struct Lanes {
@@ -45,7 +65,23 @@ struct Lanes {
   Vector part[kVectors]{};
 
   KOKKOS_FORCEINLINE_FUNCTION void Set(T value) {
-    for (int p = 0; p < kVectors; ++p) part[p] = Vector{} + value;
+    for (int p = 0; p < kVectors; ++p) part[p] = value - Vector{};  // to add it would make -0 to 0
+  }
+  /// Lane i becomes x[i * step]; step is kStride, or where that is 0, any. As many elements are read as there
+  /// are lanes, times the step.
+  template <int kStride>
+  KOKKOS_FORCEINLINE_FUNCTION void Load(const T* x, std::int64_t step) {
+    if constexpr (kStride == kSame) return Set(*x);
+    for (int p = 0; p < kVectors; ++p) {
+      const T* const from = x + p * kWidth * step;
+      if constexpr (kParts == 0 || kStride == 1) {
+        __builtin_memcpy(&part[p], from, sizeof part[p]);
+      } else if constexpr (kStride == 2) {
+        part[p] = EverySecond<Vector>(from);
+      } else {
+        part[p] = Gather<Vector>(from, step, std::make_integer_sequence<int, kWidth>());
+      }
+    }
   }
   /// Lane i becomes i * step.
   KOKKOS_FORCEINLINE_FUNCTION void SetSteps(T step) {
@@ -69,70 +105,5 @@ struct Lanes {
     for (int p = 0; p < kVectors; ++p) part[p] = Vector{static_cast<T>((p * kWidth + kLane) * step)...};
   }
 };
-
-/// A row of an image within an array, of which elements outside of the row may be read, too.
-template <class T>
-struct ImageRow {
-  const T* x;  ///< the row's first element
-  std::int64_t width;
-  const T *begin, *end;  ///< of the array
-};
-
-/// The elements at even places of two vectors. The lanes by number: nvcc loses the dots of a pack there.
-template <class Vector, class T>
-KOKKOS_FORCEINLINE_FUNCTION Vector EverySecond(const T* x) {
-  Vector front, back;
-  __builtin_memcpy(&front, x, sizeof front);
-  __builtin_memcpy(&back, x + sizeof front / sizeof *x, sizeof back);
-  if constexpr (sizeof(T) == 4)
-    return __builtin_shufflevector(front, back, 0, 2, 4, 6);
-  else
-    return __builtin_shufflevector(front, back, 0, 2);
-}
-template <class Vector, class T, int... kLane>
-KOKKOS_FORCEINLINE_FUNCTION Vector Gather(const T* x, std::int64_t step,
-                                          std::integer_sequence<int, kLane...> /*lanes*/) {
-  return Vector{x[kLane * step]...};
-}
-
-/// Lane i becomes element column + i * stride of the row, or `otherwise` outside of it. Of the lanes only
-/// the first `count` matter. `steps` are SetSteps(stride), which is kStride unless that is 0.
-template <class T, int kParts, int kStride>
-KOKKOS_FORCEINLINE_FUNCTION void Load(const ImageRow<T>& row, std::int64_t column, std::int64_t stride,
-                                      std::int64_t count, const Lanes<PositionOf<T>, kParts>& steps,
-                                      T otherwise, Lanes<T, kParts>& lanes) {
-  using Of = Lanes<T, kParts>;
-  using Vector = typename Of::Vector;
-  const std::int64_t step = kStride != 0 ? kStride : stride;
-  const T* const x = row.x + column;
-  if constexpr (kParts == 0) {
-    lanes.part[0] = column >= 0 && column < row.width ? *x : otherwise;
-  } else if (x >= row.begin && x + Of::kCount * step <= row.end) {
-    for (int p = 0; p < Of::kVectors; ++p) {
-      const T* const from = x + p * Of::kWidth * step;
-      if constexpr (kStride == 1) {
-        __builtin_memcpy(&lanes.part[p], from, sizeof(Vector));
-      } else if constexpr (kStride == 2) {
-        lanes.part[p] = EverySecond<Vector>(from);
-      } else {
-        lanes.part[p] = Gather<Vector>(from, step, std::make_integer_sequence<int, Of::kWidth>());
-      }
-    }
-    if (column >= 0 && column + (count - 1) * step < row.width) return;
-    using Position = PositionOf<T>;
-    for (int p = 0; p < Of::kVectors; ++p) {
-      const auto at = steps.part[p] + static_cast<Position>(column);
-      const auto inside = (at >= 0) & (at < static_cast<Position>(row.width));
-      lanes.part[p] = inside ? lanes.part[p] : Vector{} + otherwise;
-    }
-  } else {
-    T each[Of::kCount];
-    for (std::int64_t i = 0; i < Of::kCount; ++i) {
-      const std::int64_t at = column + i * step;
-      each[i] = i < count && at >= 0 && at < row.width ? row.x[at] : otherwise;
-    }
-    __builtin_memcpy(lanes.part, each, sizeof each);
-  }
-}
 
 }  // namespace ferry::detail

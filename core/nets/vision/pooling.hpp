@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -25,6 +26,16 @@ struct PoolAxis {
     const std::int64_t begin = window * stride - pad;
     const std::int64_t end = begin + kernel < size + pad ? begin + kernel : size + pad;
     return {begin > 0 ? begin : 0, end < size ? end : size, end - begin};
+  }
+  /// Windows `first` up to, not including, `last`.
+  struct Windows {
+    std::int64_t first, last;
+  };
+  /// Those that lie on the image as a whole.
+  Windows WholeWindows() const {
+    const std::int64_t room = size + pad - kernel;
+    return {std::min((pad + stride - 1) / stride, pooled),
+            room < 0 ? 0 : std::min(room / stride + 1, pooled)};
   }
   /// The windows that cover an element: `first` up to, not including, `last`.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t FirstWindow(std::int64_t element) const {

@@ -7,6 +7,8 @@ FORMAT, NET, LAYERS, VISION, DATA, SOLVER = (f"core/nets/{folder}/" for folder i
 MUTATIONS = [
     ("core/nets/solver/gradient.hpp", "step.l2 != 0 ? step.l2 * weight : T(0)", "step.l2 * weight", "no decay makes an infinite weight no number"),
     ("core/nets/solver/gradient.hpp", "rate != 0 ? rate * change : T(0)", "rate * change", "a frozen parameter becomes not-a-number with what its history makes of it"),
+    ("core/nets/solver/gradient.hpp", "step.l2 != 0 ?", "step.l2 > 0 ?", "a negative decay changes nothing"),
+    ("core/nets/layers/lstm_unit.cpp", "cont(n) == 0 ? T(0) : cont(n)", "cont(n)", "a forget gate of not-a-number outlives its sequence"),
     ("core/nets/layers/flatten.cpp", "== 0 || layer.propagate_down(0)", "== 0 || true", "a Flatten that passes no gradient down has the bottom's diff"),
     ("core/nets/layers/euclidean_loss.cpp", "i == 0 ? T(1) : T(-1)", "T(1)", "the second bottom gets the first one's gradient"),
     ("core/nets/layers/contrastive_loss.cpp", "i == 0 ? T(1) : T(-1)", "T(1)", "the second of a pair gets the first one's gradient"),
@@ -117,6 +119,19 @@ MUTATIONS = [
     (LAYERS + "embed.cpp", "if (row < 0) continue;", "", "an index without a row adds to a gradient"),
     (LAYERS + "recurrent_layer.cpp", "Copy(place, *last_state_[i], *first_state_[i]);", "Set(place, T(0), *first_state_[i]);",
      "a sequence does not go on in the next batch"),
+    (VISION + "pool_windows.hpp", "stride > room", "stride > room + 64", "lanes read beyond the last plane"),
+    (VISION + "pool_windows.hpp", "left < lanes ? left : lanes", "lanes", "lanes write beyond the last window"),
+    (VISION + "pool_windows.hpp", "for (; j < whole_.first; ++j) One", "if (false) One", "a window over the left padding reads what lies before its row"),
+    (VISION + "pooling.hpp", "std::min((pad + stride - 1) / stride, pooled)", "std::min(pad / stride, pooled)", "a window that begins in the padding counts as whole"),
+    (VISION + "pooling.hpp", "std::min(room / stride + 1, pooled)", "std::min(room / stride + 2, pooled)", "a window that ends behind the image counts as whole"),
+    (VISION + "average_pooling.cpp", "axis.kernel - 1 - axis.pad, axis.size", "axis.pad, axis.size", "a mean's gradient is shifted"),
+    (VISION + "average_pooling.cpp", "sizes.h.stride == 1 && sizes.w.stride == 1", "sizes.w.stride == 1", "rows of windows that move by more than one count as if they moved by one"),
+    (VISION + "max_pooling.cpp", "elements.part[p] > best_.part[p]", "elements.part[p] >= best_.part[p]", "of equal elements the last is chosen"),
+    (VISION + "lanes.hpp", "value - Vector{}", "Vector{} + value", "pooling makes -0 to 0"),
+    (VISION + "im2col.cpp", "Strip<T, 1>(i)", "i += 0", "what is left of a line behind its vectors is not moved"),
+    (VISION + "im2col.cpp", "n < steps || lines.last - lines.first < window.steps[inner - 1]", "n < steps", "lines of padding keep what was there"),
+    (VISION + "gemm_convolution.cpp", "ClearEnd<T>{positions_, row_}", "ClearEnd<T>{row_, row_}", "columns behind the first slice keep what was there"),
+    (VISION + "gemm_convolution.cpp", "T(slice == 0 ? 0 : 1), columns +", "T(0), columns +", "of a column the last slice alone counts"),
     (VISION + "scratch.cpp", "shared->count() < count", "shared->count() == 0", "a scratch is as large as the first one"),
 
     # Data.
