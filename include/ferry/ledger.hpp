@@ -30,7 +30,7 @@ struct LedgerEntry {
   Purpose purpose;               ///< of copies and fills, that of the access; else kAccess
   bool pageable;                 ///< copies of bytes that are the caller's
   std::uint64_t count = 0;       ///< how often
-  std::uint64_t bytes = 0;       ///< of all together; of waits, of the accesses that waited
+  std::uint64_t bytes = 0;       ///< of all together; of waits, those of the accesses that waited
   /// Of the copies, those that read-only access would have saved: the copy's space had the bytes when
   /// `written` asked for them mutable elsewhere, and gets back what it had. Where a device asked for them,
   /// only copies to the host, for an access there, are counted. A line that asked for them mutable while they
