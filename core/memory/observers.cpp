@@ -35,14 +35,15 @@ struct Attached {
 struct Observers {
   std::shared_mutex mutex;
   std::list<Attached> list;
-  std::atomic<int> from_start = 0;  ///< those in the list that are told so; counted before they arrive
-  std::atomic<std::uint64_t> arrivals = 0;
-  bool begun = false;  ///< the environment has been asked
 };
 Observers& observers() {
   static auto* const instance = new Observers;
   return *instance;
 }
+
+constinit std::atomic<int> from_start{0};  ///< those in the list that are told so; counted before they arrive
+constinit std::atomic<std::uint64_t> arrived{0};  ///< observers, so far
+constinit std::atomic<bool> begun{false};         ///< the environment has been asked
 
 /// Of a thread: how many calls of observers it is in, each within another, and whether one was detached
 /// meanwhile. Until it is out of them, it has the lock.
@@ -54,7 +55,7 @@ thread_local constinit Calls calls{};
 
 /// Under the lock. Before the first record, the environment may name somebody.
 void ForgetWaitsIfUnwatched() noexcept {
-  if (observers().begun && observers().list.empty()) detail::tell_of_wait = nullptr;
+  if (begun && observers().list.empty()) detail::tell_of_wait = nullptr;
 }
 
 /// Removes those that are detached.
@@ -66,7 +67,7 @@ void Remove() noexcept {
     const auto at = one++;
     if (!at->detached) continue;
     gone.splice(gone.end(), list, at);
-    if (at->told == Told::kFromStart) --observers().from_start;
+    if (at->told == Told::kFromStart) --from_start;
     --detail::watchers;
   }
   ForgetWaitsIfUnwatched();
@@ -107,23 +108,27 @@ void Warn(std::string_view what) noexcept try {
   Log(LogLevel::kWarning, what);
 }
 
-/// The first record is told to those that the environment names, except for what that itself leads to.
-void Begin() {
+/// Has those that the environment names told from the first record on, except for what that itself leads to.
+void AskEnvironment() {
   static thread_local bool begins = false;
   if (begins) return;
   begins = true;
   struct Ends {
     ~Ends() { begins = false; }
   } const ends;
-  static const bool begun = [] {
+  static const bool asked = [] {
     detail::WatchForEnvironment();
     --detail::watchers;
     const std::lock_guard lock(observers().mutex);
-    observers().begun = true;
+    begun = true;
     ForgetWaitsIfUnwatched();
     return true;
   }();
-  static_cast<void>(begun);
+  static_cast<void>(asked);
+}
+void Begin() {
+  if (!begun.load(std::memory_order_acquire)) [[unlikely]]
+    AskEnvironment();
 }
 
 /// Calls those that `is_told` holds for.
@@ -153,7 +158,7 @@ void TellAll(const Record& record) noexcept {
 template <class Call>
 void CallFromStart(Call call) noexcept try {
   Begin();
-  if (observers().from_start.load(std::memory_order_relaxed) == 0) return;
+  if (from_start.load(std::memory_order_relaxed) == 0) return;
   CallThose([](const Attached& one) { return one.told == Told::kFromStart; }, call);
 } catch (const std::bad_alloc&) {
   // As above.
@@ -188,10 +193,10 @@ Watch::Watch(std::shared_ptr<Observer> observer, Told told) : observer_(std::mov
         "it before or after that");
   const std::lock_guard lock(observers().mutex);
   detail::tell_of_wait = TellSync;
-  number_ = observers().arrivals;
+  number_ = arrived;
   observers().list.emplace_back(observer_, told, number_);
-  if (told == Told::kFromStart) ++observers().from_start;
-  ++observers().arrivals;
+  if (told == Told::kFromStart) ++from_start;
+  ++arrived;
   ++detail::watchers;
 }
 
@@ -216,13 +221,13 @@ namespace detail {
 
 std::uint64_t TellBefore(const CopyRecord& copy, std::uint64_t told) {
   Begin();
-  const std::uint64_t arrivals = observers().arrivals;  // first: who arrives after this was not asked
-  if (observers().from_start == 0) return arrivals;
+  const std::uint64_t before = arrived;  // first: who arrives after this was not asked
+  if (from_start == 0) return before;
   const Telling telling;
   const std::shared_lock lock(observers().mutex);
   for (const Attached& one : observers().list)
     if (one.number >= told && one.told == Told::kFromStart && !one.detached) one.observer->Before(copy);
-  return observers().arrivals;
+  return arrived;
 }
 void TellStart(const CopyRecord& copy) noexcept {
   CallFromStart([&](Observer& observer) { observer.OnStart(copy); });

@@ -112,7 +112,7 @@ void Records::NoteUnread(const CopyRecord& copy, Bytes bytes, const Buffer& to,
 }
 
 void Records::NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept {
-  if (memory.writers_ == nullptr) return;
+  if (memory.writers_ == nullptr || memory.writers_->prefetched.empty()) return;
   std::erase_if(memory.writers_->prefetched, [&](const Prefetched& one) {
     return one.to == &here &&
            std::any_of(one.unread.begin(), one.unread.end(), [=](Bytes part) { return Meet(part, bytes); });
@@ -120,7 +120,7 @@ void Records::NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& her
 }
 
 void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* buffer) noexcept {
-  if (memory.writers_ == nullptr) return;
+  if (memory.writers_ == nullptr || memory.writers_->prefetched.empty()) return;
   auto& prefetched = memory.writers_->prefetched;
   for (Prefetched& one : prefetched) try {
       if (buffer == nullptr || one.to == buffer) Subtract(one.unread, bytes);

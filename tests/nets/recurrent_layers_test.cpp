@@ -48,7 +48,7 @@ TEST_CASE("A sequence that begins keeps nothing, and if its forget gate is no nu
     const World world(where);
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     Run run(world, LayerText("LSTMUnit", ""),
-            {{{1, 2, 1}, {5, 5}}, {{1, 2, 4}, {0, kNone, 0, 0, 0, 0, 0, 0}}, {{1, 2}, {0, 1}}});
+            {{{1, 2, 1}, {5, 5}}, {{1, 2, 4}, {0, kNone, 0, 0, 0, 0, 0, 0}}, {{1, 2}, {0, 1}}}, 2);
     run.Forward();
     CHECK(DataOf(*run.top[0]) == Numbers{0, 2.5});
   }

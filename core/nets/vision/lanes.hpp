@@ -71,15 +71,17 @@ struct Lanes {
   /// are lanes, times the step.
   template <int kStride>
   KOKKOS_FORCEINLINE_FUNCTION void Load(const T* x, std::int64_t step) {
-    if constexpr (kStride == kSame) return Set(*x);
-    for (int p = 0; p < kVectors; ++p) {
-      const T* const from = x + p * kWidth * step;
-      if constexpr (kParts == 0 || kStride == 1) {
-        __builtin_memcpy(&part[p], from, sizeof part[p]);
-      } else if constexpr (kStride == 2) {
-        part[p] = EverySecond<Vector>(from);
-      } else {
-        part[p] = Gather<Vector>(from, step, std::make_integer_sequence<int, kWidth>());
+    if constexpr (kStride == kSame) {
+      Set(*x);
+    } else {
+      for (int p = 0; p < kVectors; ++p) {
+        const T* const from = x + p * kWidth * step;
+        if constexpr (kParts == 0 || kStride == 1)
+          __builtin_memcpy(&part[p], from, sizeof part[p]);
+        else if constexpr (kStride == 2)
+          part[p] = EverySecond<Vector>(from);
+        else
+          part[p] = Gather<Vector>(from, step, std::make_integer_sequence<int, kWidth>());
       }
     }
   }
