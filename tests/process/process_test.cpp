@@ -180,8 +180,8 @@ TEST_CASE("A ledger goes behind what the program has written to the same file") 
   const ferry::testing::Folder folder;
   const std::string log = (folder / "log.txt").string();
   for (const std::string& ledger : {std::string("/dev/stderr"), std::string("/dev/stdout"), log}) {
-    const std::string command =
-        "{ echo before; FERRY_LEDGER=" + ledger + " " FERRY_PROCESS_CHILD " moves; } > " + log + " 2>&1";
+    std::string command = "{ echo before; FERRY_LEDGER=";
+    command.append(ledger).append(" " FERRY_PROCESS_CHILD " moves; } > ").append(log).append(" 2>&1");
     REQUIRE(std::system(command.c_str()) == 0);
     CHECK(Bytes(log).starts_with("before\n"));
     CHECK(Count(Bytes(log), "the host to sim:0") == 1);

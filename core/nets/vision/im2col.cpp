@@ -70,20 +70,19 @@ struct MoveLines {
     using Vector = typename VectorOf<T, kHostParts>::Type;
     constexpr std::int64_t kLanes = VectorOf<T, kHostParts>::kLanes;
     std::int64_t i = 0;
-    for (; i + 4 * kLanes <= n; i += 4 * kLanes) Strip<Vector, 4>(i);
-    for (; i + 2 * kLanes <= n; i += 2 * kLanes) Strip<Vector, 2>(i);
-    for (; i + kLanes <= n; i += kLanes) Strip<Vector, 1>(i);
-    for (; i < n; ++i) Strip<T, 1>(i);
+    for (; i + 4 * kLanes <= n; i += 4 * kLanes) Strip<Vector, kLanes, 4>(i);
+    for (; i + 2 * kLanes <= n; i += 2 * kLanes) Strip<Vector, kLanes, 2>(i);
+    for (; i + kLanes <= n; i += kLanes) Strip<Vector, kLanes, 1>(i);
+    for (; i < n; ++i) Strip<T, 1, 1>(i);
   }
 
  private:
-  template <class Vector, int kVectors>
+  template <class Vector, std::int64_t kLanes, int kVectors>
   KOKKOS_FORCEINLINE_FUNCTION void Strip(std::int64_t first) const {
     const T* x = from + first;
     T* y = to + first;
     for (std::int64_t left = lines; left > 0; --left, x += from_step, y += to_step)
       for (int i = 0; i < kVectors; ++i) {
-        constexpr std::int64_t kLanes = sizeof(Vector) / sizeof(T);
         Vector moved;
         __builtin_memcpy(&moved, x + i * kLanes, sizeof moved);
         if constexpr (kAdd) {

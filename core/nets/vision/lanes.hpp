@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -58,7 +59,7 @@ inline constexpr int kSame = -1;
 template <class T, int kParts>
 struct Lanes {
   using Vector = typename VectorOf<T, kParts>::Type;
-  static constexpr int kVectors = kParts == 0 ? 1 : kParts;
+  static constexpr int kVectors = std::max(kParts, 1);
   static constexpr int kWidth = VectorOf<T, kParts>::kLanes;
   static constexpr int kCount = kVectors * kWidth;
 
@@ -75,7 +76,7 @@ struct Lanes {
       Set(*x);
     } else {
       for (int p = 0; p < kVectors; ++p) {
-        const T* const from = x + p * kWidth * step;
+        const T* const from = x + step * kWidth * p;
         if constexpr (kParts == 0 || kStride == 1)
           __builtin_memcpy(&part[p], from, sizeof part[p]);
         else if constexpr (kStride == 2)
