@@ -16,16 +16,6 @@ namespace {
 /// Readable and writable by all whom the umask leaves it, as fopen makes files.
 constexpr mode_t kMode = 0666;
 
-/// What the process prints to, if that is this regular file: it was redirected there. Else -1.
-int OutputTo(int file) noexcept {
-  struct stat there {};
-  struct stat its {};
-  if (fstat(file, &there) != 0 || !S_ISREG(there.st_mode)) return -1;
-  for (const int output : {STDOUT_FILENO, STDERR_FILENO})
-    if (fstat(output, &its) == 0 && its.st_dev == there.st_dev && its.st_ino == there.st_ino) return output;
-  return -1;
-}
-
 /// If it is a regular file. Who cannot lock, as on some networks, goes on without.
 bool LockAndEmpty(int file) noexcept {
   struct stat there {};
@@ -36,15 +26,21 @@ bool LockAndEmpty(int file) noexcept {
 
 }  // namespace
 
+std::FILE* PrintedTo(const std::string& path) noexcept {
+  struct stat there {};
+  struct stat its {};
+  if (stat(path.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) return nullptr;
+  for (std::FILE* const output : {stdout, stderr})
+    if (fstat(fileno(output), &its) == 0 && its.st_dev == there.st_dev && its.st_ino == there.st_ino)
+      return output;
+  return nullptr;
+}
+
 OutputFile OpenToWrite(const std::string& path) noexcept {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, kMode);
   if (file < 0) return nullptr;
   fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);  // writes wait for a slow reader
-  const int output = OutputTo(file);
-  // At the output's own place, so that neither writes over the other.
-  const bool ready =
-      output < 0 ? LockAndEmpty(file) : dup2(output, file) >= 0 && fcntl(file, F_SETFD, FD_CLOEXEC) == 0;
-  OutputFile stream(ready ? fdopen(file, "wb") : nullptr);
+  OutputFile stream(LockAndEmpty(file) ? fdopen(file, "wb") : nullptr);
   if (stream == nullptr) {
     const int error = errno;
     close(file);

@@ -12,6 +12,9 @@ struct CloseFile {
 };
 using OutputFile = std::unique_ptr<std::FILE, CloseFile>;
 
+/// stdout or stderr, if it goes to this regular file: what is written to it stands behind what the program
+/// has printed. Else null.
+std::FILE* PrintedTo(const std::string& path) noexcept;
 /// Opens a file to write it anew; null where that cannot be, and errno says why. A named pipe that nobody
 /// reads cannot be opened, where fopen would wait for a reader; nor can a file that was opened so and is not
 /// closed yet, by whichever process.

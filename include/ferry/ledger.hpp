@@ -79,8 +79,8 @@ class Ledger {
   /// {"entries": […], "advice": […]}, with the members of LedgerEntry; times in nanoseconds. What was asked
   /// for is told as "read", "mutable", "overwrite", "prefetch" or "release".
   std::string Json() const;
-  /// Json to a file that ends in .json, else the whole Table. Throws Error, which names the file, where it
-  /// can't be written.
+  /// Json to a file that ends in .json, else the whole Table. A file that stdout or stderr goes to keeps what
+  /// is there. Throws Error, which names the file, where it can't be written.
   void Write(const std::string& file) const;
 
  private:

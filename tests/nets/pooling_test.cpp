@@ -60,6 +60,12 @@ PoolSizes DrawnPooling(unsigned seed) {
     axis->pad = pad ? draw(0, axis->kernel - 1) : 0;
     REQUIRE(axis->SetSize(draw(axis->kernel, seed % 5 == 0 ? 40 : 12), round, pad).empty());
   }
+  if (seed == 59) {  // less than a window
+    for (PoolAxis* const axis : {&sizes.h, &sizes.w}) {
+      *axis = {0, 5, 1, 2, 0};
+      REQUIRE(axis->SetSize(1, round, true).empty());
+    }
+  }
   if (seed % 8 == 1) {  // the whole image
     for (PoolAxis* const axis : {&sizes.h, &sizes.w}) {
       *axis = {0, draw(1, 20), 1, 0, 0};

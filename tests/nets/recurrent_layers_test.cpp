@@ -42,7 +42,7 @@ void Reset(Run& run) { dynamic_cast<detail::RecurrentLayer<double>&>(*run.layer)
 /// A test that calls this runs for both types.
 std::string EachType() { return GENERATE(as<std::string>(), "RNN", "LSTM"); }
 
-TEST_CASE("A sequence that begins keeps nothing, and if its forget gate is no number") {
+TEST_CASE("A sequence that begins keeps nothing, even if its forget gate is no number") {
   for (const std::string& where : Places()) {
     INFO(where);
     const World world(where);

@@ -5,12 +5,14 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "tests/folder.hpp"
 
@@ -176,16 +178,35 @@ TEST_CASE("A ledger whose reader has gone does not end its program") {
   CHECK(Bytes(status) == "0\n");
 }
 
-TEST_CASE("A ledger goes behind what the program has written to the same file") {
+TEST_CASE("A ledger in the file that the program prints to stands behind what is there") {
+  struct Case {
+    const char *ledger, *redirected;
+    bool there;  ///< the ledger is in the file that is redirected to
+  };
+  const auto of = GENERATE(from_range(std::vector<Case>{{"/dev/stdout", "> log.txt 2> /dev/null", true},
+                                                        {"/dev/stderr", "2> log.txt > /dev/null", true},
+                                                        {"log.txt", "> log.txt 2>&1", true},
+                                                        {"log.txt", ">> log.txt 2> /dev/null", true},
+                                                        {"other.txt", "> log.txt 2>&1", false}}));
+  INFO(of.ledger << ' ' << of.redirected);
   const ferry::testing::Folder folder;
-  const std::string log = (folder / "log.txt").string();
-  for (const std::string& ledger : {std::string("/dev/stderr"), std::string("/dev/stdout"), log}) {
-    std::string command = "{ echo before; FERRY_LEDGER=";
-    command.append(ledger).append(" " FERRY_PROCESS_CHILD " moves; } > ").append(log).append(" 2>&1");
-    REQUIRE(std::system(command.c_str()) == 0);
-    CHECK(Bytes(log).starts_with("before\n"));
-    CHECK(Count(Bytes(log), "the host to sim:0") == 1);
-  }
+  const std::string log = (folder / "log.txt").string(), other = (folder / "other.txt").string();
+  std::string command = "cd " + (folder / "").string() + " && { echo before; echo before >&2; FERRY_LEDGER=";
+  command.append(of.ledger).append(" " FERRY_PROCESS_CHILD " moves; } ").append(of.redirected);
+  REQUIRE(std::system(command.c_str()) == 0);
+  CHECK(Bytes(log).starts_with("before\n"));
+  CHECK(Count(Bytes(log), "the host to sim:0") == (of.there ? 1 : 0));
+  CHECK(Count(Bytes(other), "the host to sim:0") == (of.there ? 0 : 1));
+}
+
+TEST_CASE("A ledger's file is emptied, though the program has neither stdout nor stderr") {
+  const ferry::testing::Folder folder;
+  const std::string file = (folder / "l.json").string();
+  std::ofstream(file) << std::string(100'000, 'x');
+  const std::string command = "FERRY_LEDGER=" + file + " " FERRY_PROCESS_CHILD " moves >&- 2>&-";
+  REQUIRE(std::system(command.c_str()) == 0);
+  CHECK(Count(Bytes(file), "x") < 10);
+  CHECK(Bytes(file).ends_with("}\n"));
 }
 
 TEST_CASE(

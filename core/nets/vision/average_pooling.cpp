@@ -13,7 +13,6 @@ struct Mean {
   class Of {
    public:
     KOKKOS_FORCEINLINE_FUNCTION Of(const Mean& /*of*/, std::int64_t /*stride*/) { sum_.Set(0); }
-    KOKKOS_FORCEINLINE_FUNCTION void BeginRow(std::int64_t /*h*/) {}
     KOKKOS_FORCEINLINE_FUNCTION void Take(const Lanes<T, kParts>& elements, std::int64_t /*position*/) {
       for (int p = 0; p < Lanes<T, kParts>::kVectors; ++p) sum_.part[p] += elements.part[p];
     }
@@ -28,20 +27,17 @@ struct Mean {
 };
 
 /// Where windows move by one, elements beside each other are in windows beside each other: the gradient pools
-/// that of the windows, each divided by its size. None is cut off at the right.
+/// that of the windows, each by 1 / their size. None is cut off.
 template <class T>
-struct Share {
-  PoolAxis h;  ///< of the windows
-  std::int64_t columns;
+struct MeanShares {
+  T factor;
 
   template <int kParts>
   class Of {
    public:
-    KOKKOS_FORCEINLINE_FUNCTION Of(const Share& share, std::int64_t /*stride*/) : share_(share) {
+    KOKKOS_FORCEINLINE_FUNCTION Of(const MeanShares& shares, std::int64_t /*stride*/)
+        : factor_(shares.factor) {
       sum_.Set(0);
-    }
-    KOKKOS_FORCEINLINE_FUNCTION void BeginRow(std::int64_t i) {
-      factor_ = T(1) / static_cast<T>(share_.h.WindowAt(i).padded_size * share_.columns);
     }
     KOKKOS_FORCEINLINE_FUNCTION void Take(const Lanes<T, kParts>& gradients, std::int64_t /*position*/) {
       for (int p = 0; p < Lanes<T, kParts>::kVectors; ++p) sum_.part[p] += gradients.part[p] * factor_;
@@ -51,8 +47,7 @@ struct Share {
     }
 
    private:
-    const Share& share_;
-    T factor_ = 0;
+    T factor_;
     Lanes<T, kParts> sum_;
   };
 };
@@ -141,8 +136,8 @@ void AveragePoolGradient(const At& at, const PoolSizes& sizes, const Operand<con
         });
   }
   if (sizes.h.stride == 1 && sizes.w.stride == 1)
-    return Pool(at, {sizes.planes, Backwards(sizes.h), Backwards(sizes.w)}, Share<T>{sizes.h, sizes.w.kernel},
-                dy, dx);
+    return Pool(at, {sizes.planes, Backwards(sizes.h), Backwards(sizes.w)},
+                MeanShares<T>{T(1) / static_cast<T>(sizes.h.kernel * sizes.w.kernel)}, dy, dx);
   const Chunks chunks(at.place(), sizes.w.size, sizes.w.size);
   ParallelFor(at, sizes.planes * sizes.h.size * chunks.per_line, dy, dx,
               AverageGradientRow<T>{sizes, chunks});

@@ -229,7 +229,7 @@ Window WithTwoAxes(const Window& window) {
 
 /// Calls run(axes) with the number of axes as a type: two, for which loops are compiled; 0 for more.
 template <class Run>
-void ByLines(const Window& window, const Run& run) {
+void WithAxes(const Window& window, const Run& run) {
   if (window.axes <= 2)
     run(std::integral_constant<int, 2>());
   else
@@ -246,7 +246,7 @@ void Im2col(const Series& series, const Window& window, Grain grain, std::int64_
   if (grain == Grain::kElement)
     series.For(rows * positions, FillElement<T>{window, positions}, images, columns);
   else
-    ByLines(window, [&](auto axes) {
+    WithAxes(window, [&](auto axes) {
       series.For(rows, FillRow<T, axes()>{WithTwoAxes(window), positions}, images, columns);
     });
 }
@@ -260,7 +260,7 @@ void Col2im(const Series& series, const Window& window, Grain grain, std::int64_
   if (grain == Grain::kElement)
     series.For(channels * pixels, ElementAsks<T>{window, positions, pixels, kernels}, columns, images);
   else
-    ByLines(window, [&](auto axes) {
+    WithAxes(window, [&](auto axes) {
       series.For(channels, RowsAdd<T, axes()>{WithTwoAxes(window), positions, pixels, kernels}, columns,
                  images);
     });

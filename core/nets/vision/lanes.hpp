@@ -68,8 +68,8 @@ struct Lanes {
   KOKKOS_FORCEINLINE_FUNCTION void Set(T value) {
     for (int p = 0; p < kVectors; ++p) part[p] = value - Vector{};  // to add it would make -0 to 0
   }
-  /// Lane i becomes x[i * step]; step is kStride, or where that is 0, any. As many elements are read as there
-  /// are lanes, times the step.
+  /// Lane i becomes x[i * step]; step is kStride, or where that is 0, any. At most as many elements are read
+  /// as there are lanes, times the step.
   template <int kStride>
   KOKKOS_FORCEINLINE_FUNCTION void Load(const T* x, std::int64_t step) {
     if constexpr (kStride == kSame) {

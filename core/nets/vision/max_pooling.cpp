@@ -17,7 +17,6 @@ struct Largest {
       at_.Set(-1);
       steps_.SetSteps(static_cast<PositionOf<T>>(stride));
     }
-    KOKKOS_FORCEINLINE_FUNCTION void BeginRow(std::int64_t /*h*/) {}
     KOKKOS_FORCEINLINE_FUNCTION void Take(const Lanes<T, kParts>& elements, std::int64_t position) {
       for (int p = 0; p < Lanes<T, kParts>::kVectors; ++p) {
         const auto more = elements.part[p] > best_.part[p];

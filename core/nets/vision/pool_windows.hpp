@@ -12,9 +12,8 @@
 ///
 ///     struct Reduction {
 ///       template <int kParts>
-///       struct Of {                       // windows beside each other, a lane each; one where kParts is 0
-///         Of(const Reduction&, std::int64_t stride);
-///         void BeginRow(std::int64_t h);  // of the image; its elements are taken next, from left to right
+///       struct Of {  // windows beside each other, a lane each; one where kParts is 0
+///         Of(const Reduction&, std::int64_t stride);  // kSame for one window in lanes
 ///         void Take(const Lanes<T, kParts>& elements, std::int64_t position);  // of lane 0, in the plane
 ///         void Store(T size, std::int64_t count, To*... to);  // with padding; for the first `count` lanes
 ///       };
@@ -30,7 +29,6 @@ KOKKOS_FORCEINLINE_FUNCTION void Reduce(const Reduction& reduction, const PoolSi
   const std::int64_t width = sizes.w.size, stride = kStride != 0 ? kStride : sizes.w.stride;
   typename Reduction::template Of<kParts> windows(reduction, stride);
   for (std::int64_t h = rows.first; h < rows.last; ++h) {
-    windows.BeginRow(h);
     for (std::int64_t at = h * width + columns.first; at < h * width + columns.last; ++at) {
       Lanes<T, kParts> elements;
       elements.template Load<kStride>(image + at, stride);
@@ -54,18 +52,23 @@ struct PoolWindow {
   }
 };
 
-/// A plane each: beside each other the windows that have all of their columns, and the others one by one.
+/// A band of a plane's rows each: beside each other the windows that have all of their columns, and the
+/// others one by one.
 template <class T, class Reduction, int kStride>
-class PoolPlane {
+class PoolBand {
  public:
-  PoolPlane(const PoolSizes& sizes, const Reduction& reduction)
+  PoolBand(const PoolSizes& sizes, const Reduction& reduction)
       : sizes_(sizes), reduction_(reduction), whole_(sizes.w.WholeWindows()) {}
 
+  std::int64_t Count() const { return sizes_.planes * bands_; }
+
   template <class... To>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t plane, const T* x, To*... to) const {
-    const std::int64_t n = sizes_.w.pooled;
-    std::int64_t at = plane * sizes_.PooledPlane();
-    for (std::int64_t i = 0; i < sizes_.h.pooled; ++i, at += n) {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, To*... to) const {
+    const std::int64_t plane = index / bands_, band = index - plane * bands_;
+    const std::int64_t n = sizes_.w.pooled, last = (band + 1) * sizes_.h.pooled / bands_;
+    std::int64_t i = band * sizes_.h.pooled / bands_;
+    std::int64_t at = (plane * sizes_.h.pooled + i) * n;
+    for (; i < last; ++i, at += n) {
       const PoolAxis::Span rows = sizes_.h.WindowAt(i);
       std::int64_t j = 0;
       if constexpr (kHostParts != 0) {
@@ -85,7 +88,8 @@ class PoolPlane {
     Reduce<kOne, kSame>(reduction_, sizes_, x + plane * sizes_.Plane(), rows, sizes_.w.WindowAt(window), 1,
                         to...);
   }
-  /// From window j on. Returns the first that is left: lanes of its own may lie beyond all planes.
+  /// From window j on. Returns the first that is left: the last one, or one whose lanes may lie beyond all
+  /// planes.
   template <class... To>
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t Many(std::int64_t plane, const T* x, const PoolAxis::Span& rows,
                                                 std::int64_t j, To*... to) const {
@@ -108,9 +112,13 @@ class PoolPlane {
     return j;
   }
 
+  /// As many indices as threads may want.
+  static constexpr std::int64_t kEnough = 64;
+
   PoolSizes sizes_;
   Reduction reduction_;
   PoolAxis::Windows whole_;
+  std::int64_t bands_ = std::min(sizes_.h.pooled, (kEnough + sizes_.planes - 1) / sizes_.planes);
 };
 
 /// y, and what else there is for each window.
@@ -118,16 +126,16 @@ template <class T, class Reduction, class... To>
 void Pool(const At& at, const PoolSizes& sizes, const Reduction& reduction, const Operand<const T>& x,
           const Operand<To>&... to) {
   const std::int64_t windows = sizes.planes * sizes.PooledPlane();
-  const auto by_planes = [&](const auto& plane) { ParallelFor(at, sizes.planes, x, to..., plane); };
+  const auto by_bands = [&](const auto& band) { ParallelFor(at, band.Count(), x, to..., band); };
   if (windows == 0) return;
   if (OnGpuThreads(at.place()))
     ParallelFor(at, windows, x, to..., PoolWindow<T, Reduction>{sizes, reduction});
   else if (sizes.w.stride == 1)
-    by_planes(PoolPlane<T, Reduction, 1>(sizes, reduction));
+    by_bands(PoolBand<T, Reduction, 1>(sizes, reduction));
   else if (sizes.w.stride == 2)
-    by_planes(PoolPlane<T, Reduction, 2>(sizes, reduction));
+    by_bands(PoolBand<T, Reduction, 2>(sizes, reduction));
   else
-    by_planes(PoolPlane<T, Reduction, 0>(sizes, reduction));
+    by_bands(PoolBand<T, Reduction, 0>(sizes, reduction));
 }
 
 }  // namespace ferry::detail

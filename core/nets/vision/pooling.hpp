@@ -34,8 +34,7 @@ struct PoolAxis {
   /// Those that lie on the image as a whole.
   Windows WholeWindows() const {
     const std::int64_t room = size + pad - kernel;
-    return {std::min((pad + stride - 1) / stride, pooled),
-            room < 0 ? 0 : std::min(room / stride + 1, pooled)};
+    return {std::min((pad + stride - 1) / stride, pooled), room < 0 ? 0 : room / stride + 1};
   }
   /// The windows that cover an element: `first` up to, not including, `last`.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t FirstWindow(std::int64_t element) const {

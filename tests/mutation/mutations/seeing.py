@@ -222,7 +222,9 @@ MUTATIONS = [
 
     # What the host knows to be done.
     (LEDGER, " &&\n                     detail::Within(wait.range, memory.written->range);", ";", "a part is done when another one is"),
-    ("core/seeing/output_file.cpp", "output < 0 ?", "output < 9 ?", "a ledger empties the file that the program prints to"),
+    ("core/seeing/output_file.cpp", "{stdout, stderr}", "{stdout}", "a ledger empties the file that stderr goes to"),
+    ("core/seeing/output_file.cpp", "{stdout, stderr}", "{stderr}", "a ledger empties the file that stdout goes to"),
+    ("core/seeing/output_file.cpp", " && its.st_ino == there.st_ino", "", "a ledger goes to the program's output, not to its file"),
     ("core/seeing/output_file.cpp", "  flock(fileno(file.get()), LOCK_UN);\n", "", "a forked process keeps a trace's file"),
     ("core/seeing/output_file.cpp", "  if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;\n", "", "two traces are written into one file"),
     (LEDGER, "done->second.of > work.at", "true", "a wait before the write is one for it"),
