@@ -35,19 +35,15 @@ struct Attached {
 struct Observers {
   std::shared_mutex mutex;
   std::list<Attached> list;
+  std::atomic<int> from_start = 0;  ///< those in the list that are told so; counted before they arrive
+  std::atomic<std::uint64_t> arrivals = 0;
 };
 Observers& observers() {
   static auto* const instance = new Observers;
   return *instance;
 }
 
-/// What is asked of observers without the lock.
-struct OfObservers {
-  std::atomic<int> from_start{0};          ///< those in the list that are told so; counted before they arrive
-  std::atomic<std::uint64_t> arrivals{0};  ///< how many have come so far
-  std::atomic<bool> begun{false};          ///< the environment has been asked
-};
-constinit OfObservers of_observers{};
+constinit std::atomic<bool> environment_asked{false};
 
 /// Of a thread: how many calls of observers it is in, each within another, and whether one was detached
 /// meanwhile. Until it is out of them, it has the lock.
@@ -59,7 +55,7 @@ thread_local constinit Calls calls{};
 
 /// Under the lock. Before the first record, the environment may name somebody.
 void ForgetWaitsIfUnwatched() noexcept {
-  if (of_observers.begun && observers().list.empty()) detail::tell_of_wait = nullptr;
+  if (environment_asked && observers().list.empty()) detail::tell_of_wait = nullptr;
 }
 
 /// Removes those that are detached.
@@ -71,7 +67,7 @@ void Remove() noexcept {
     const auto at = one++;
     if (!at->detached) continue;
     gone.splice(gone.end(), list, at);
-    if (at->told == Told::kFromStart) --of_observers.from_start;
+    if (at->told == Told::kFromStart) --observers().from_start;
     --detail::watchers;
   }
   ForgetWaitsIfUnwatched();
@@ -124,14 +120,14 @@ void AskEnvironment() {
     detail::WatchForEnvironment();
     --detail::watchers;
     const std::lock_guard lock(observers().mutex);
-    of_observers.begun = true;
+    environment_asked = true;
     ForgetWaitsIfUnwatched();
     return true;
   }();
   static_cast<void>(asked);
 }
 void Begin() {
-  if (!of_observers.begun.load(std::memory_order_acquire)) [[unlikely]]
+  if (!environment_asked.load(std::memory_order_acquire)) [[unlikely]]
     AskEnvironment();
 }
 
@@ -162,7 +158,7 @@ void TellAll(const Record& record) noexcept {
 template <class Call>
 void CallFromStart(Call call) noexcept try {
   Begin();
-  if (of_observers.from_start.load(std::memory_order_relaxed) == 0) return;
+  if (observers().from_start.load(std::memory_order_relaxed) == 0) return;
   CallThose([](const Attached& one) { return one.told == Told::kFromStart; }, call);
 } catch (const std::bad_alloc&) {
   // As above.
@@ -197,10 +193,10 @@ Watch::Watch(std::shared_ptr<Observer> observer, Told told) : observer_(std::mov
         "it before or after that");
   const std::lock_guard lock(observers().mutex);
   detail::tell_of_wait = TellSync;
-  number_ = of_observers.arrivals;
+  number_ = observers().arrivals;
   observers().list.emplace_back(observer_, told, number_);
-  if (told == Told::kFromStart) ++of_observers.from_start;
-  ++of_observers.arrivals;
+  if (told == Told::kFromStart) ++observers().from_start;
+  ++observers().arrivals;
   ++detail::watchers;
 }
 
@@ -225,13 +221,13 @@ namespace detail {
 
 std::uint64_t TellBefore(const CopyRecord& copy, std::uint64_t told) {
   Begin();
-  const std::uint64_t before = of_observers.arrivals;  // first: who arrives after this was not asked
-  if (of_observers.from_start == 0) return before;
+  const std::uint64_t before = observers().arrivals;  // first: who arrives after this was not asked
+  if (observers().from_start == 0) return before;
   const Telling telling;
   const std::shared_lock lock(observers().mutex);
   for (const Attached& one : observers().list)
     if (one.number >= told && one.told == Told::kFromStart && !one.detached) one.observer->Before(copy);
-  return of_observers.arrivals;
+  return observers().arrivals;
 }
 void TellStart(const CopyRecord& copy) noexcept {
   CallFromStart([&](Observer& observer) { observer.OnStart(copy); });

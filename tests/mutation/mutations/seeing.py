@@ -166,10 +166,10 @@ MUTATIONS = [
     ("core/seeing/ledger.cpp", "++entry.unwritten, memory.trip.reset();", "++entry.unwritten;", "who wrote nothing writes in turn"),
     (OBSERVERS, "one.told == Told::kFromStart && !one.detached", "!one.detached", "who is told afterwards is asked before"),
     (OBSERVERS, "return one.told == Told::kFromStart; }", "return one.told <= Told::kOnceDone; }", "who is told afterwards is told of starts"),
-    (OBSERVERS, "if (of_observers.from_start == 0) return before;", "if (of_observers.arrivals != 0) return before;", "nobody is asked"),
-    (OBSERVERS, "if (of_observers.from_start.load(std::memory_order_relaxed) == 0) return;", "if (of_observers.arrivals != 0) return;", "nobody is told of starts"),
+    (OBSERVERS, "if (observers().from_start == 0) return before;", "if (observers().arrivals != 0) return before;", "nobody is asked"),
+    (OBSERVERS, "if (observers().from_start.load(std::memory_order_relaxed) == 0) return;", "if (observers().arrivals != 0) return;", "nobody is told of starts"),
     ("core/seeing/ledger.cpp", "if (!works && access.zeroed == 0 && ", "if (!works && ", "a ledger misses what is zeroed"),
-    (OBSERVERS, "  ++of_observers.arrivals;\n", "", "nobody is told of a copy in vain"),
+    (OBSERVERS, "  ++observers().arrivals;\n", "", "nobody is told of a copy in vain"),
     (TIMES, "if (!anchor || !anchor->IsOf(work.end.device()))", "if (!anchor)", "of two devices of one name the first one counts"),
 
     # Copies in vain, by the bytes that are left.
