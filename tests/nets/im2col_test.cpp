@@ -108,5 +108,22 @@ TEMPLATE_TEST_CASE("Column matrices are made by lines as by elements, and Col2im
   }
 }
 
+TEST_CASE("Where a window has no position, Col2im makes zeros", "[im2col]") {
+  const World world("host cpu");
+  Window window;  // 2 x 2 x 2, and images of one element
+  window.axes = 3;
+  for (int axis = 0; axis < window.axes; ++axis) {
+    window.kernel[axis] = 2;
+    window.stride[axis] = window.dilation[axis] = window.image[axis] = 1;
+  }
+  Blob<float> images({1, 1}, world.device()), columns({1, 8, 0}, world.device());
+  for (const Grain grain : {Grain::kLine, Grain::kElement}) {
+    *images.overwrite_cpu_data() = 5;
+    detail::RunColumns(world.place(), &detail::Col2im<float>, window, grain, 1, Read(columns),
+                       Overwrite(images));
+    CHECK(ValuesOf(images, world.device()) == std::vector<float>{0});
+  }
+}
+
 }  // namespace
 }  // namespace ferry::nets_test

@@ -130,6 +130,7 @@ MUTATIONS = [
     (VISION + "average_pooling.cpp", "sizes.h.stride == 1 && sizes.w.stride == 1", "sizes.w.stride == 1", "rows of windows that move by more than one count as if they moved by one"),
     (VISION + "max_pooling.cpp", "elements.part[p] > best_.part[p]", "elements.part[p] >= best_.part[p]", "of equal elements the last is chosen"),
     (VISION + "lanes.hpp", "value - Vector{}", "Vector{} + value", "pooling makes -0 to 0"),
+    (VISION + "im2col.cpp", "    if (positions == 0) return;\n", "", "a matrix without columns is read"),
     (VISION + "im2col.cpp", "Strip<T, 1, 1>(i)", "i += 0", "what is left of a line behind its vectors is not moved"),
     (VISION + "im2col.cpp", "n < steps || lines.last - lines.first < window.steps[inner - 1]", "n < steps", "lines of padding keep what was there"),
     (VISION + "gemm_convolution.cpp", "ClearEnd<T>{positions_, row_}", "ClearEnd<T>{row_, row_}", "columns behind the first slice keep what was there"),
