@@ -276,15 +276,13 @@ std::string Ledger::Json() const { return detail::JsonOf(Entries()); }
 void Ledger::Write(const std::string& file) const {
   const detail::WithoutWriteSignals quiet;
   const std::string text = file.ends_with(".json") ? Json() : Table(kAllRows);
-  const auto put = [&](std::FILE* out) {
-    return out != nullptr && std::fwrite(text.data(), 1, text.size(), out) == text.size();
-  };
   bool written = false;
   if (std::FILE* const output = detail::PrintedTo(file)) {
-    written = put(output) && std::fflush(output) == 0;
+    written = detail::Print(output, text);
   } else {
     detail::OutputFile out = detail::OpenToWrite(file);
-    written = put(out.get()) && detail::Close(std::move(out));
+    written = out != nullptr && std::fwrite(text.data(), 1, text.size(), out.get()) == text.size() &&
+              detail::Close(std::move(out));
   }
   if (!written) throw Error("Ledger: the file " + file + " cannot be written: " + detail::WhyNotWritten());
 }

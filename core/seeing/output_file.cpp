@@ -36,6 +36,16 @@ std::FILE* PrintedTo(const std::string& path) noexcept {
   return nullptr;
 }
 
+bool Print(std::FILE* output, std::string_view text) noexcept {
+  if (std::fflush(output) != 0) return false;
+  while (!text.empty()) {
+    const ssize_t written = write(fileno(output), text.data(), text.size());
+    if (written < 0 && errno != EINTR) return false;
+    text.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 OutputFile OpenToWrite(const std::string& path) noexcept {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, kMode);
   if (file < 0) return nullptr;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace ferry::detail {
 
@@ -12,9 +13,11 @@ struct CloseFile {
 };
 using OutputFile = std::unique_ptr<std::FILE, CloseFile>;
 
-/// stdout or stderr, if it goes to this regular file: what is written to it stands behind what the program
-/// has printed. Else null.
+/// stdout or stderr, if it goes to this regular file. Else null.
 std::FILE* PrintedTo(const std::string& path) noexcept;
+/// Writes behind what waits in a stream to be printed, which may be one of wide characters. Whether all of it
+/// is written; else errno says why.
+bool Print(std::FILE* output, std::string_view text) noexcept;
 /// Opens a file to write it anew; null where that cannot be, and errno says why. A named pipe that nobody
 /// reads cannot be opened, where fopen would wait for a reader; nor can a file that was opened so and is not
 /// closed yet, by whichever process.

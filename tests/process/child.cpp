@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <cwchar>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -170,6 +171,12 @@ int Moves() {
   return chdir("/");
 }
 
+/// By a stream of wide characters, which takes no others.
+int PrintsWide() {
+  std::wprintf(L"before\n");
+  return Moves();
+}
+
 /// Its file is said to be /dev/full.
 int EndAtWarning() {
   SetLogSink([](LogLevel, std::string_view line) {
@@ -193,6 +200,7 @@ int main(int argc, char** argv) {
   if (scenario == "log") return LogAtEachLevel();
   if (scenario == "fork") return Fork();
   if (scenario == "moves") return Moves();
+  if (scenario == "prints-wide") return PrintsWide();
   if (scenario == "runs-itself") return RunsItself(argv[0]);
   if (scenario == "end-at-warning") return EndAtWarning();
   if (scenario == "out-of-memory") return HostOutOfMemory();

@@ -199,6 +199,15 @@ TEST_CASE("A ledger in the file that the program prints to stands behind what is
   CHECK(Count(Bytes(other), "the host to sim:0") == (of.there ? 0 : 1));
 }
 
+TEST_CASE("A ledger stands behind wide characters that wait to be printed, too") {
+  const ferry::testing::Folder folder;
+  const std::string log = (folder / "log.txt").string();
+  const std::string command = "FERRY_LEDGER=" + log + " " FERRY_PROCESS_CHILD " prints-wide > " + log;
+  REQUIRE(std::system(command.c_str()) == 0);
+  CHECK(Bytes(log).starts_with("before\n"));
+  CHECK(Count(Bytes(log), "the host to sim:0") == 1);
+}
+
 TEST_CASE("A ledger's file is emptied, though the program has neither stdout nor stderr") {
   const ferry::testing::Folder folder;
   const std::string file = (folder / "l.json").string();

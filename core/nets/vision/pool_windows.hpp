@@ -15,7 +15,7 @@
 ///       struct Of {  // windows beside each other, a lane each; one where kParts is 0
 ///         Of(const Reduction&, std::int64_t stride);  // kSame for one window in lanes
 ///         void Take(const Lanes<T, kParts>& elements, std::int64_t position);  // of lane 0, in the plane
-///         void Store(T size, std::int64_t count, To*... to);  // with padding; for the first `count` lanes
+///         void Store(T size, std::int64_t count, To*... to);  // size with padding; count lanes
 ///       };
 ///     };
 namespace ferry::detail {
@@ -88,8 +88,8 @@ class PoolBand {
     Reduce<kOne, kSame>(reduction_, sizes_, x + plane * sizes_.Plane(), rows, sizes_.w.WindowAt(window), 1,
                         to...);
   }
-  /// From window j on. Returns the first that is left: the last one, or one whose lanes may lie beyond all
-  /// planes.
+  /// From window j on, of those that have all of their columns. Returns the first that is not done: if just
+  /// one is left, or if lanes might lie beyond all planes, it is one of these.
   template <class... To>
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t Many(std::int64_t plane, const T* x, const PoolAxis::Span& rows,
                                                 std::int64_t j, To*... to) const {
