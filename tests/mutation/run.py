@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TESTS = [("unit_ranges", 1), ("unit_memory", 1), ("unit_gpu", 1), ("property_parts_exhaustive", 0.01), ("property_traces", 0.05),
          ("property_parts", 0.05), ("property_walk", 0.1), ("property_fault", 0.1), ("property_host_memory", 0.1),
          ("property_operands", 0.05), ("property_thread", 0.2), ("property_exhaustive", 0.005), ("property_pool", 1), ("unit_device", 1),
-         ("unit_sim", 1), ("unit_stray_access", 1), ("unit_pointer_guard", 1), ("unit_kernel_guard", 1), ("unit_kernels", 1), ("unit_seeing", 1), ("property_walk", 4), ("property_exhaustive", 0.2),
+         ("unit_sim", 1), ("unit_stray_access", 1), ("unit_pointer_guard", 1), ("unit_kernel_guard", 1), ("unit_seeing", 1), ("property_walk", 4), ("property_exhaustive", 0.2),
          ("race_property_thread", 0.2)]
 # For observers and what they are told by.
 SEEING_TESTS = [("unit_seeing", 1), ("unit_memory", 1), ("property_seeing", 1), ("property_seeing_memory", 1)]
@@ -36,7 +36,7 @@ SEEING = re.compile(r"core/seeing/|core/memory/(byte_ranges|observers|records|to
 REPORT_TESTS = [("unit_report", 1), ("unit_seeing", 1)]
 # For arrays, blobs, messages and kernels, which no other test has.
 BLOB_TESTS = [("unit_proto", 1), ("unit_operands", 1), ("unit_blob_allocation", 1)]
-BLOB = re.compile(r"core/(blob|proto|kernels(?!/gpu|/float_dot))/|core/memory/(array|operand)\.cpp|"
+BLOB = re.compile(r"core/(blob|proto|kernels(?!/gpu))/|core/memory/(array|operand)\.cpp|"
                   r"include/ferry/(array|blob|kernels|kokkos|operand|place|shape|detail/(kokkos/.*|message|blob_.*|shaped))\.hpp")
 NETS_TESTS = [(test, 1) for test in ("nets_format", "nets_solver", "nets_data", "nets_vision", "nets_net", "nets_layers",
                                     "unit_prefetcher")]

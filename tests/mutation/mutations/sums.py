@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Sums."""
 
-FLOAT_DOT = "core/kernels/float_dot.cpp"
+SUMS = "core/kernels/block_sum.hpp"
 
 MUTATIONS = [
-    (FLOAT_DOT, "n - n % kLanes", "n", "a part of the lanes reads beyond the end"),
-    (FLOAT_DOT, "lanes[i - whole] +=", "lanes[i - whole] =", "the rest drops what its lanes had"),
-    (FLOAT_DOT, "half = kLanes / 2; half > 0", "half = kLanes / 2; half > 1", "a lane is left out"),
-    (FLOAT_DOT, "_mm_loadu_ps(y + i + lane)", "_mm_loadu_ps(y + i)", "AVX2 takes the first lanes for all"),
-    (FLOAT_DOT, "LoadEight(y + i + lane)", "LoadEight(y + i)", "AVX-512 takes the first lanes for all"),
-    (FLOAT_DOT, "_mm512_maskz_cvtps_pd(0xFF,", "_mm512_maskz_cvtps_pd(0x7F,", "AVX-512 leaves a lane out"),
-    (FLOAT_DOT, "static_cast<double>(x[i + lane]) * static_cast<double>(y[i + lane])", "x[i + lane] * y[i + lane]",
-     "products are rounded to float"),
+    (SUMS, "first + 4 * kLanes <= last", "first < last", "a sum reads beyond the end"),
+    (SUMS, "term.template At<R>(i + 3 * kLanes)", "term.template At<R>(i + 2 * kLanes)", "a term is added twice, another one never"),
+    (SUMS, "lanes[lane] += low + high", "lanes[lane] = low + high", "only the last four terms of a lane are added"),
+    (SUMS, "    lanes[lane] += term.template At<double>(first);", "    lanes[lane] = term.template At<double>(first);",
+     "the rest drops what its lanes had"),
+    (SUMS, "half = kLanes / 2; half > 0", "half = kLanes / 2; half > 1", "a lane is left out"),
+    (SUMS, "std::fabs(sum) >= kLeast && std::fabs(sum) <= DBL_MAX", "std::fabs(sum) >= kLeast", "what no float holds is infinite"),
+    (SUMS, "kLeast = 0x1p-100", "kLeast = 0", "small terms lose their bits"),
+    (SUMS, "KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {\n    return static_cast<R>(x[i]) * static_cast<R>(y[i]);",
+     "KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {\n    return static_cast<R>(x[i] * y[i]);",
+     "a product that no float holds is never one of doubles"),
+    (SUMS, "first < n / kTermsAtOnce ?", "first <= n / kTermsAtOnce ?", "the last block reads beyond the end"),
 ]
