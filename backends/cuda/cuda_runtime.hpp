@@ -145,7 +145,7 @@ inline CudaRuntime::Error CudaRuntime::OpenPool(int index, int reader) noexcept 
 inline CudaRuntime::Error CudaRuntime::PointerGetDevice(int* index, const void* ptr) noexcept {
   cudaPointerAttributes attributes{};
   const auto error = cudaPointerGetAttributes(&attributes, ptr);
-  if (error == cudaSuccess) *index = attributes.device;
+  if (error == cudaSuccess) *index = attributes.type == cudaMemoryTypeUnregistered ? -1 : attributes.device;
   return error;
 }
 

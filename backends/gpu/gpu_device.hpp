@@ -168,6 +168,13 @@ class GpuDevice : public Device {
     return error == Runtime::kSuccess;
   }
 
+  bool Pageable(const void* ptr) noexcept override {
+    const IfPossible current(properties_.index);
+    int owner = properties_.index;
+    Ignore(Runtime::PointerGetDevice(&owner, ptr));
+    return owner < 0;
+  }
+
   std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
                                            StreamHandle on) override {
     const Current current(*this);

@@ -29,8 +29,8 @@ namespace ferry::gpu {
 ///   ContextIsActive  says whether the program has used a device; it does not make a context there.
 ///   KeepFreedMemory  makes the pool behind MallocAsync keep what is freed; GiveUpFreedMemory gives that back
 ///                  to the system, once the work of all streams is done. Called where there are memory_pools.
-///   PointerGetDevice  says which device's memory a pointer is to; the number stays, or the call fails, where
-///                  that is none's.
+///   PointerGetDevice  says which device's memory a pointer is to, or with which it is pinned or managed; -1
+///                  where the driver knows no such memory.
 ///   DeviceEnablePeerAccess  gives the current device access to what Malloc makes on another one. Copies that
 ///                  read it without go by way of the host.
 ///   OpenPool       gives device `reader` access to what MallocAsync makes on device `index`, and has made.

@@ -128,11 +128,19 @@ inline HipRuntime::Error HipRuntime::OpenPool(int index, int reader) noexcept {
   access.flags = hipMemAccessFlagsProtReadWrite;
   return hipMemPoolSetAccess(pool, &access, 1);
 }
+/// Memory that the driver does not know is a wrong value up to HIP 5, and a type of memory from HIP 6 on.
 inline HipRuntime::Error HipRuntime::PointerGetDevice(int* index, const void* ptr) noexcept {
   hipPointerAttribute_t attributes{};
   const auto error = hipPointerGetAttributes(&attributes, ptr);
-  if (error == hipSuccess) *index = attributes.device;
-  return error;
+  bool known = error == hipSuccess;
+#if HIP_VERSION_MAJOR >= 6
+  known = known && attributes.type != hipMemoryTypeUnregistered;
+#endif
+  if (known) *index = attributes.device;
+  if (known || (error != hipSuccess && error != hipErrorInvalidValue)) return error;
+  (void)hipGetLastError();
+  *index = -1;
+  return hipSuccess;
 }
 
 inline HipRuntime::Error HipRuntime::Describe(int index, DeviceProperties& properties) {

@@ -144,7 +144,8 @@ SimRuntime::Error SimRuntime::DeviceEnablePeerAccess(int peer) {
 }
 SimRuntime::Error SimRuntime::PointerGetDevice(int* index, const void* ptr) {
   return Enter("PointerGetAttributes", Faults::kQuery, [&](const Call&, Lock&) {
-    if (const Block* const block = machine().memory.Find(ptr); block != nullptr) *index = block->device;
+    const Block* const block = machine().memory.Find(ptr);
+    *index = block != nullptr ? block->device : -1;
     return kSuccess;
   });
 }

@@ -15,6 +15,13 @@ Side SideOf(const Arrival& arrival) noexcept { return arrival.space == kHost ? S
 
 bool Meet(Bytes a, Bytes b) noexcept { return a.first < b.last && b.first < a.last; }
 
+/// Of a copy from or to a device: whether the host's bytes are the caller's, and not pinned.
+bool ArePageable(const Buffer& host, Bytes bytes, const Buffer* from, const Buffer* to) noexcept {
+  const Buffer* const device = from != nullptr ? from : to;
+  const bool with_host = device != nullptr && (from == nullptr || to == nullptr);
+  return with_host && host.adopted() && device->device->Pageable(host.Reach(bytes));
+}
+
 /// What is left of `ranges` without `gone`. Throws std::bad_alloc, and has changed nothing then.
 void Subtract(std::vector<Bytes>& ranges, Bytes gone) {
   std::vector<Bytes> left;
@@ -41,7 +48,7 @@ CopyRecord Records::OfCopy(Arrival& arrival, Bytes bytes, End from, End to, cons
           .on = &on,
           .access = arrival.access,
           .purpose = arrival.purpose(),
-          .pageable = (from == nullptr || to == nullptr) && host.adopted(),
+          .pageable = ArePageable(host, bytes, from, to),
           .source = from == nullptr ? host.Reach(bytes) : nullptr,
           .site = arrival.site,
           .written = written,

@@ -74,8 +74,8 @@ void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
   advice.push_back(
       Called(entry) + " copied " + Times(entry.count) + ", " + BytesInWords(entry.bytes) +
       (entry.to == NameOfSpace(nullptr) ? ", to" : ", from") +
-      " bytes that the program gave: unless they are pinned, a copy goes by way of a buffer of the "
-      "driver's; bytes that Ferry allocates on the host for a GPU are pinned, unless FERRY_GUARD is on");
+      " bytes that the program gave, which are not pinned: a copy goes by way of a buffer of the driver's; "
+      "bytes that Ferry allocates on the host for a GPU are pinned, unless FERRY_GUARD is on");
 }
 
 void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {

@@ -28,7 +28,7 @@ struct LedgerEntry {
   std::optional<Site> asked;     ///< the call that asked for it; nothing where a memory's end waited
   Access access;                 ///< of that
   Purpose purpose;               ///< of copies and fills, that of the access; else kAccess
-  bool pageable;                 ///< copies of bytes that are the caller's
+  bool pageable;                 ///< copies of bytes that are the caller's, and not pinned
   std::uint64_t count = 0;       ///< how often
   std::uint64_t bytes = 0;       ///< of all together; of waits, those of the accesses that waited
   /// Of the copies, those that read-only access would have saved: the copy's space had the bytes when

@@ -99,6 +99,16 @@ TEST_CASE("Pageable host memory can be copied from and to") {
   CHECK(seen == source);
 }
 
+TEST_CASE("Memory that a driver has not pinned is pageable, where there is one that can tell") {
+  World world;
+  Device& device = world.device();
+  const Block pinned(kPinnedHost, kBytes, world.main());
+  CHECK_FALSE(device.Pageable(pinned.data()));
+  CHECK_FALSE(device.Pageable(pinned.data() + kBytes - 1));
+  const std::vector<char> pageable(kBytes);
+  CHECK(device.Pageable(pageable.data()) == (device.properties().backend != "host"));
+}
+
 TEST_CASE("Device memory comes and goes in its stream's order") {
   World world;
   const Stream stream(world.device());

@@ -245,5 +245,24 @@ TEST_CASE("Copies from and to bytes that were given are told to be pageable") {
              ContainsSubstring("copied once, 400 B, to bytes that the program gave"));
 }
 
+TEST_CASE("Bytes that were given and are pinned are not told to be pageable") {
+  LedgerFixture f;
+  const StreamHandle main = f.device->properties().main_stream;
+  void* const given = f.device->Allocate(MemoryKind::kPinnedHost, 400, main);
+  {
+    const Ledger ledger;
+    Blob<float> blob({100}, *f.device);
+    blob.set_cpu_data(static_cast<float*>(given));
+    Step(blob);
+    blob.mutable_gpu_data();
+    Look(blob);
+    CHECK(std::ranges::count_if(ledger.Entries(), [](const LedgerEntry& entry) {
+            return entry.kind == LedgerKind::kCopy && !entry.pageable;
+          }) == 2);
+    CHECK_THAT(Joined(ledger.Advice()), !ContainsSubstring("that the program gave"));
+  }
+  f.device->Deallocate(MemoryKind::kPinnedHost, given, 400, main);
+}
+
 }  // namespace
 }  // namespace ferry::testing

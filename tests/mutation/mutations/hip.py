@@ -11,6 +11,7 @@ MUTATIONS = [
     (HIP, "    if (can != 0) properties.peers.push_back(peer);\n", "", "HIP's devices have no peers"),
     (HIP, "    if (can != 0) properties.peers", "    properties.peers", "HIP's devices are all peers, themselves among them"),
     (HIP, "*index = attributes.device;", "(void)index;", "nobody knows whose memory HIP has made"),
+    (HIP, "  *index = -1;\n", "", "memory that HIP does not know counts as pinned"),
     (HIP, "kDeviceToHost = hipMemcpyDeviceToHost", "kDeviceToHost = hipMemcpyHostToDevice",
      "HIP copies to the host as if to the device"),
     (HIP, "kOutOfMemory = hipErrorOutOfMemory", "kOutOfMemory = hipErrorInvalidValue",
