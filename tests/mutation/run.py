@@ -30,7 +30,7 @@ TESTS = [("unit_ranges", 1), ("unit_memory", 1), ("unit_gpu", 1), ("property_par
          ("unit_sim", 1), ("unit_stray_access", 1), ("unit_pointer_guard", 1), ("unit_kernel_guard", 1), ("unit_seeing", 1), ("property_walk", 4), ("property_exhaustive", 0.2),
          ("race_property_thread", 0.2)]
 # For observers and what they are told by.
-SEEING_TESTS = [("unit_seeing", 1), ("unit_memory", 1), ("property_seeing", 1), ("property_seeing_memory", 1)]
+SEEING_TESTS = [("unit_seeing", 1), ("process", 1), ("unit_memory", 1), ("property_seeing", 1), ("property_seeing_memory", 1)]
 SEEING = re.compile(r"core/seeing/|core/memory/(byte_ranges|observers|records|told_call)\.|"
                     r"include/ferry/(ledger|observer|overlap|trace|transfer_guard)\.hpp")
 REPORT_TESTS = [("unit_report", 1), ("unit_seeing", 1)]

@@ -199,6 +199,18 @@ TEST_CASE("A ledger in the file that the program prints to stands behind what is
   CHECK(Count(Bytes(other), "the host to sim:0") == (of.there ? 0 : 1));
 }
 
+TEST_CASE("A trace leaves the file alone that the program prints to, and a warning says so") {
+  const ferry::testing::Folder folder;
+  const std::string log = (folder / "log.txt").string();
+  const std::string command =
+      "{ echo before; FERRY_TRACE=/dev/stdout " FERRY_PROCESS_CHILD " moves; } > " + log + " 2>&1";
+  REQUIRE(std::system(command.c_str()) == 0);
+  CHECK(Bytes(log).starts_with("before\n"));
+  CHECK(Count(Bytes(log),
+              "FERRY_TRACE: Trace: the file /dev/stdout cannot be written: the program prints to it") == 1);
+  CHECK(Count(Bytes(log), "traceEvents") == 0);
+}
+
 TEST_CASE("A ledger stands behind wide characters that wait to be printed, too") {
   const ferry::testing::Folder folder;
   const std::string log = (folder / "log.txt").string();
