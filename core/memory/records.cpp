@@ -15,8 +15,10 @@ Side SideOf(const Arrival& arrival) noexcept { return arrival.space == kHost ? S
 
 bool Meet(Bytes a, Bytes b) noexcept { return a.first < b.last && b.first < a.last; }
 
-/// Of a copy from or to a device: whether the host's bytes are the caller's, and not pinned.
-bool ArePageable(const Buffer& host, Bytes bytes, const Buffer* from, const Buffer* to) noexcept {
+/// Of a copy from or to a device: whether the host's bytes are the caller's, and not pinned. Cold, so that it
+/// takes no inlining from what runs where nobody watches.
+[[gnu::cold]] bool ArePageable(const Buffer& host, Bytes bytes, const Buffer* from,
+                               const Buffer* to) noexcept {
   const Buffer* const device = from != nullptr ? from : to;
   const bool with_host = device != nullptr && (from == nullptr || to == nullptr);
   return with_host && host.adopted() && device->device->Pageable(host.Reach(bytes));
