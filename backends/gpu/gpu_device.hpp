@@ -168,7 +168,7 @@ class GpuDevice : public Device {
     return error == Runtime::kSuccess;
   }
 
-  bool Pageable(const void* ptr) noexcept override {
+  bool Pageable(const void* ptr) const noexcept override {
     const IfPossible current(properties_.index);
     int owner = properties_.index;
     Ignore(Runtime::PointerGetDevice(&owner, ptr));

@@ -128,8 +128,15 @@ inline HipRuntime::Error HipRuntime::OpenPool(int index, int reader) noexcept {
   access.flags = hipMemAccessFlagsProtReadWrite;
   return hipMemPoolSetAccess(pool, &access, 1);
 }
-/// Memory that the driver does not know is a wrong value up to HIP 5, and a type of memory from HIP 6 on.
+/// Memory that the driver does not know is hipErrorInvalidValue up to HIP 5, and a type of memory from HIP 6
+/// on. HIP's header for NVIDIA says of managed memory, too, that it is not known.
 inline HipRuntime::Error HipRuntime::PointerGetDevice(int* index, const void* ptr) noexcept {
+#ifdef __HIP_PLATFORM_NVIDIA__
+  cudaPointerAttributes attributes{};
+  const auto error = hipCUDAErrorTohipError(cudaPointerGetAttributes(&attributes, ptr));
+  if (error == hipSuccess) *index = attributes.type == cudaMemoryTypeUnregistered ? -1 : attributes.device;
+  return error;
+#else
   hipPointerAttribute_t attributes{};
   const auto error = hipPointerGetAttributes(&attributes, ptr);
   bool known = error == hipSuccess;
@@ -141,6 +148,7 @@ inline HipRuntime::Error HipRuntime::PointerGetDevice(int* index, const void* pt
   (void)hipGetLastError();
   *index = -1;
   return hipSuccess;
+#endif
 }
 
 inline HipRuntime::Error HipRuntime::Describe(int index, DeviceProperties& properties) {

@@ -42,7 +42,7 @@ void ForwardingDevice::Release(EventHandle event) noexcept { next_->Release(even
 void ForwardingDevice::StreamWait(StreamHandle on, EventHandle event) { next_->StreamWait(on, event); }
 void ForwardingDevice::HostWait(EventHandle event) { next_->HostWait(event); }
 bool ForwardingDevice::Reached(EventHandle event) noexcept { return next_->Reached(event); }
-bool ForwardingDevice::Pageable(const void* ptr) noexcept { return next_->Pageable(ptr); }
+bool ForwardingDevice::Pageable(const void* ptr) const noexcept { return next_->Pageable(ptr); }
 
 std::optional<EventHandle> FullForwardingDevice::CopyAndRecord(CopyKind kind, void* dst, const void* src,
                                                                std::size_t bytes, StreamHandle on) {

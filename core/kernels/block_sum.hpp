@@ -45,7 +45,7 @@ struct ProductOf {
   }
 };
 
-/// If a page begins within the `bytes` bytes from x on, has the processor fetch as many of the next page,
+/// If x is among the first `bytes` bytes of its page, has the processor fetch as many from the next page,
 /// which may be beyond the array: its own prefetchers end with a page, and sums would wait at the beginning
 /// of each.
 [[gnu::always_inline]] inline void PrefetchPage(const void* x, std::uintptr_t bytes) {
@@ -80,12 +80,12 @@ template <class R, class Term>
 }
 
 /// In the elements' type, and again in double where a term or a sum on the way was too large for a float, or
-/// terms may have been so small that they lost bits.
+/// terms may have been so small that they lost bits, or were flushed to zero.
 template <class Term>
 [[gnu::always_inline]] inline double SumOf(const Term& term, std::int64_t first, std::int64_t last) {
   const double sum = SumIn<typename Term::Element>(term, first, last);
   if constexpr (std::is_same_v<typename Term::Element, float>) {
-    constexpr double kLeast = 0x1p-100;
+    constexpr double kLeast = 0x1p-80;
     const bool done = std::fabs(sum) >= kLeast && std::fabs(sum) <= DBL_MAX;
     if (!done) return SumIn<double>(term, first, last);
   }

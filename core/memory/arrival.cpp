@@ -187,8 +187,12 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   const auto queue = [&] {
     return Event::OfCopy(kind, dst.Reach(bytes), src.Reach(bytes), CountOf(bytes), on);
   };
+  const auto queue_and_tell = [&] {
+    record->pageable = detail::Records::ArePageable(*record, bytes);
+    return detail::TellAround(*record, queue);
+  };
   // Without its point the copy is waited for like a kernel: with all that is queued behind it.
-  if (const auto landed = record ? detail::TellAround(*record, queue) : queue()) {
+  if (const auto landed = record ? queue_and_tell() : queue()) {
     src.uses.SetPoint(bytes, read, *landed);
     dst.uses.SetPoint(bytes, write, *landed);
   }

@@ -15,15 +15,6 @@ Side SideOf(const Arrival& arrival) noexcept { return arrival.space == kHost ? S
 
 bool Meet(Bytes a, Bytes b) noexcept { return a.first < b.last && b.first < a.last; }
 
-/// Of a copy from or to a device: whether the host's bytes are the caller's, and not pinned. Cold, so that it
-/// takes no inlining from what runs where nobody watches.
-[[gnu::cold]] bool ArePageable(const Buffer& host, Bytes bytes, const Buffer* from,
-                               const Buffer* to) noexcept {
-  const Buffer* const device = from != nullptr ? from : to;
-  const bool with_host = device != nullptr && (from == nullptr || to == nullptr);
-  return with_host && host.adopted() && device->device->Pageable(host.Reach(bytes));
-}
-
 /// What is left of `ranges` without `gone`. Throws std::bad_alloc, and has changed nothing then.
 void Subtract(std::vector<Bytes>& ranges, Bytes gone) {
   std::vector<Bytes> left;
@@ -50,11 +41,18 @@ CopyRecord Records::OfCopy(Arrival& arrival, Bytes bytes, End from, End to, cons
           .on = &on,
           .access = arrival.access,
           .purpose = arrival.purpose(),
-          .pageable = ArePageable(host, bytes, from, to),
+          .pageable = false,
           .source = from == nullptr ? host.Reach(bytes) : nullptr,
           .site = arrival.site,
           .written = written,
           .took_ns = 0};
+}
+
+bool Records::ArePageable(const CopyRecord& copy, Bytes bytes) noexcept {
+  const Device* const device = copy.from != nullptr ? copy.from : copy.to;
+  const bool with_host = device != nullptr && (copy.from == nullptr || copy.to == nullptr);
+  const Buffer& host = copy.memory->BufferOf(kHost);
+  return with_host && host.adopted() && device->Pageable(host.Reach(bytes));
 }
 
 void Records::Tell(const Arrival& arrival) noexcept {

@@ -41,7 +41,7 @@ class ForwardingDevice : public Device {
   void StreamWait(StreamHandle on, EventHandle event) override;
   void HostWait(EventHandle event) override;
   bool Reached(EventHandle event) noexcept override;
-  bool Pageable(const void* ptr) noexcept override;
+  bool Pageable(const void* ptr) const noexcept override;
 
  private:
   std::unique_ptr<Device> next_;

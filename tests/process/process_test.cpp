@@ -223,10 +223,11 @@ TEST_CASE("A ledger stands behind wide characters that wait to be printed, too")
 TEST_CASE("A ledger's file is emptied, though the program has neither stdout nor stderr") {
   const ferry::testing::Folder folder;
   const std::string file = (folder / "l.json").string();
-  std::ofstream(file) << std::string(100'000, 'x');
+  const std::string old(100'000, '#');
+  std::ofstream(file) << old;
   const std::string command = "FERRY_LEDGER=" + file + " " FERRY_PROCESS_CHILD " moves >&- 2>&-";
   REQUIRE(std::system(command.c_str()) == 0);
-  CHECK(Count(Bytes(file), "x") < 10);
+  CHECK(Count(Bytes(file), "##") == 0);
   CHECK(Bytes(file).ends_with("}\n"));
 }
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Compiled with -ffp-contract=off, as the sums themselves are.
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
 #include <catch2/catch_template_test_macros.hpp>
 #include <cmath>
 #include <functional>
@@ -83,6 +87,30 @@ TEST_CASE("Sums of floats that no float holds are right", "[kernels][no-gpu]") {
   for (std::size_t i = 1; i < alternating.size(); i += 2) alternating[i] = -1e20F;
   CHECK(Dot(place, filled(1e20F), Array<float>(alternating, world.device())) == 0);
 }
+
+TEST_CASE("Products that lose bits as floats beside one that does not are summed in double",
+          "[kernels][no-gpu]") {
+  const World world("host cpu");
+  std::vector<float> x(8192, 0x1.8p-75F), y(8192, 0x1p-74F);
+  const double products = 8191 * 0x1.8p-149;
+  x[0] = 0x1p-60F;
+  y[0] = 0x1p-59F;
+  const double sum = Dot(world.place(), Array<float>(x, world.device()), Array<float>(y, world.device()));
+  CHECK(sum == 0x1p-119 + products);
+}
+
+#ifdef __SSE2__
+TEST_CASE("Products that a program flushes to zero as floats are summed in double", "[kernels][no-gpu]") {
+  const World world("host cpu");
+  std::vector<float> x(8192, 0x1.8p-64F), y(8192, 0x1p-63F);
+  x[0] = y[0] = 0x1p-50F;
+  const Array<float> ex(x, world.device()), why(y, world.device());
+  _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
+  const double sum = Dot(world.place(), ex, why);
+  _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_OFF);
+  CHECK(sum == 0x1p-100 + 8191 * 0x1.8p-127);
+}
+#endif
 
 TEMPLATE_TEST_CASE("NaN and infinity come out of a sum wherever they stand", "[kernels]", float, double) {
   using T = TestType;

@@ -2,9 +2,11 @@
 // What a GPU that is not used must not notice, and what runtimes do that their manuals do not dwell on.
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "ferry/error.hpp"
 #include "ferry/synced_memory.hpp"
+#include "ferry/transfer_guard.hpp"
 #include "sim_fixture.hpp"
 
 namespace ferry::testing {
@@ -28,6 +30,27 @@ TEST_CASE("a program that uses the second GPU alone makes one context, in each o
   }
   CHECK(sim::Inspect().contexts == 1);
   CHECK(sim::Inspect().misuse.empty());
+}
+
+TEST_CASE("a copy of given bytes that is refused makes no context") {
+  sim::Reset({.devices = 2});
+  {
+    SimDevice device{1};
+    std::vector<std::byte> given(kBytes);
+    SyncedMemory memory(kBytes, device);
+    memory.set_cpu_data(given.data());
+    const TransferGuard guard(TransferPolicy::kThrow);
+    CHECK_THROWS_AS(memory.gpu_data(), TransferRefused);
+    CHECK(sim::Inspect().contexts == 0);
+  }
+}
+
+TEST_CASE("memory is not called pageable where the runtime does not say so") {
+  const SimWorld world({.fail_at = 2, .fail_call = "PointerGetAttributes"});
+  const std::byte pageable{};
+  CHECK(world.device.Pageable(&pageable));
+  CHECK_FALSE(world.device.Pageable(&pageable));
+  CHECK(world.device.Pageable(&pageable));
 }
 
 TEST_CASE("a GPU that the program itself uses is current again after each call") {
