@@ -167,12 +167,9 @@ class GpuDevice : public Device {
     Ignore(error);
     return error == Runtime::kSuccess;
   }
-
   bool Pageable(const void* ptr) const noexcept override {
     const IfPossible current(properties_.index);
-    int owner = properties_.index;
-    Ignore(Runtime::PointerGetDevice(&owner, ptr));
-    return owner < 0;
+    return OwnerOf<Runtime>(ptr, properties_.index) < 0;
   }
 
   std::optional<EventHandle> CopyAndRecord(CopyKind kind, void* dst, const void* src, std::size_t bytes,
@@ -258,10 +255,7 @@ class GpuDevice : public Device {
   void QueueCopy(CopyKind kind, void* dst, const void* src, std::size_t bytes, StreamHandle on) {
     RequireNotCapturing("MemcpyAsync", on);
     if (kind == CopyKind::kDeviceToDevice) peers_.OpenFor(src);
-    const auto direction = kind == CopyKind::kHostToDevice   ? Runtime::kHostToDevice
-                           : kind == CopyKind::kDeviceToHost ? Runtime::kDeviceToHost
-                                                             : Runtime::kDeviceToDevice;
-    Check("MemcpyAsync", Runtime::MemcpyAsync(dst, src, bytes, direction, Native(on)));
+    Check("MemcpyAsync", Runtime::MemcpyAsync(dst, src, bytes, DirectionOf<Runtime>(kind), Native(on)));
   }
   EventHandle RecordHere(StreamHandle on, PointKind kind) {
     RequireNotCapturing("EventRecord", on);

@@ -21,6 +21,21 @@ void Ignore(typename Runtime::Error error) noexcept {
   if (error != Runtime::kSuccess) (void)Runtime::GetLastError();
 }
 
+/// Which device's memory a pointer is to, or with which it is pinned or managed: -1 where the driver knows no
+/// such memory, and `index` where it does not say.
+template <GpuRuntime Runtime>
+int OwnerOf(const void* ptr, int index) noexcept {
+  Ignore<Runtime>(Runtime::PointerGetDevice(&index, ptr));
+  return index;
+}
+
+template <GpuRuntime Runtime>
+auto DirectionOf(CopyKind kind) noexcept {
+  return kind == CopyKind::kHostToDevice   ? Runtime::kHostToDevice
+         : kind == CopyKind::kDeviceToHost ? Runtime::kDeviceToHost
+                                           : Runtime::kDeviceToDevice;
+}
+
 /// As MakeDevice takes it, and errors show it.
 template <GpuRuntime Runtime>
 std::string NameOf(int device) {
