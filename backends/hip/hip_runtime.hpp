@@ -145,7 +145,7 @@ inline HipRuntime::Error HipRuntime::PointerGetDevice(int* index, const void* pt
 #endif
   if (known) *index = attributes.device;
   if (known || (error != hipSuccess && error != hipErrorInvalidValue)) return error;
-  (void)hipGetLastError();
+  if (error != hipSuccess) (void)hipGetLastError();
   *index = -1;
   return hipSuccess;
 #endif

@@ -91,6 +91,7 @@ template <class Term>
   }
   return sum;
 }
+
 /// Fills sums[block] for a range of blocks of kTermsAtOnce terms each, the last perhaps shorter. Blocks, not
 /// workers: so that the total is the same whoever computes them.
 template <class Term>

@@ -47,10 +47,6 @@ bool Print(std::FILE* output, std::string_view text) noexcept {
 }
 
 OutputFile OpenToWrite(const std::string& path) noexcept {
-  if (PrintedTo(path) != nullptr) {
-    errno = ETXTBSY;
-    return nullptr;
-  }
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, kMode);
   if (file < 0) return nullptr;
   fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);  // writes wait for a slow reader
@@ -71,7 +67,6 @@ bool Close(OutputFile file) noexcept {
 }
 
 std::string WhyNotWritten() {
-  if (errno == ETXTBSY) return "the program prints to it";
   return errno == EWOULDBLOCK
              ? "it is being written by another one; in the variables, %p stands for the process"
              : std::generic_category().message(errno);

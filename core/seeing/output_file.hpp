@@ -19,8 +19,8 @@ std::FILE* PrintedTo(const std::string& path) noexcept;
 /// is written; else errno says why.
 bool Print(std::FILE* output, std::string_view text) noexcept;
 /// Opens a file to write it anew; null where that cannot be, and errno says why. A named pipe that nobody
-/// reads cannot be opened, where fopen would wait for a reader; nor can the file that the program prints to,
-/// or one that was opened so and is not closed yet, by whichever process.
+/// reads cannot be opened, where fopen would wait for a reader; nor can a file that was opened so and is not
+/// closed yet, by whichever process.
 OutputFile OpenToWrite(const std::string& path) noexcept;
 /// Whether all of it is written; else errno says why.
 bool Close(OutputFile file) noexcept;

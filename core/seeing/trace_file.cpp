@@ -10,14 +10,16 @@
 namespace ferry::detail {
 namespace {
 
-std::string NotWritten(const std::string& path) {
-  return "Trace: the file " + path + " cannot be written: " + WhyNotWritten();
+std::string NotWritten(const std::string& path, const std::string& why) {
+  return "Trace: the file " + path + " cannot be written: " + why;
 }
 
 }  // namespace
 
-TraceFile::TraceFile(std::string path) : path_(std::move(path)), file_(OpenToWrite(path_)) {
-  if (file_ == nullptr) throw Error(NotWritten(path_));
+TraceFile::TraceFile(std::string path) : path_(std::move(path)) {
+  if (PrintedTo(path_) != nullptr) throw Error(NotWritten(path_, "the program prints to it"));
+  file_ = OpenToWrite(path_);
+  if (file_ == nullptr) throw Error(NotWritten(path_, WhyNotWritten()));
   std::setvbuf(file_.get(), nullptr, _IONBF,
                0);  // text_ is the buffer: a program that dies leaves whole events
   text_.reserve(kEnough + kEnough / 4);
@@ -54,7 +56,7 @@ void TraceFile::Write() noexcept {
 }
 
 void TraceFile::Fail() noexcept try {
-  warning_ = NotWritten(path_) + "; the program goes on, and the trace ends here";
+  warning_ = NotWritten(path_, WhyNotWritten()) + "; the program goes on, and the trace ends here";
 } catch (const std::bad_alloc&) {
   // The program goes on without the warning, too.
 }

@@ -143,7 +143,7 @@ class Device {
   /// helps; false where that can't be told.
   virtual bool Reached(EventHandle) noexcept { return false; }
   /// Whether a copy of host memory at `ptr` goes by way of a buffer of the driver's, since it is pageable:
-  /// nobody has pinned it. False where that can't be told. Asked of a device that has been used.
+  /// nobody has pinned it. False where that can't be told. To ask may make a context, as any call does.
   virtual bool Pageable(const void* /*ptr*/) const noexcept { return false; }
 
   // Two sequences of the calls above that are so frequent that a device may have a shorter way.

@@ -64,16 +64,16 @@ struct AccessRecord {
 
 /// One copy on behalf of an access. A run of bytes, so that an access may need several.
 struct CopyRecord {
-  const SyncedMemory* memory;  ///< as above
-  ByteRange range;             ///< of the memory
-  const Device* from;          ///< null for the host
-  const Device* to;            ///< null for the host
-  const Stream* on;            ///< where it is queued
-  Access access;               ///< of the access that needs it
-  Purpose purpose;             ///< of that
-  bool pageable;               ///< once it is being queued: the host's bytes are the caller's, and not pinned
-  const void* source;          ///< the first byte, where the bytes are the host's; else null
-  Site site;                   ///< of the access that needs it
+  const SyncedMemory* memory;    ///< as above
+  ByteRange range;               ///< of the memory
+  const Device* from;            ///< null for the host
+  const Device* to;              ///< null for the host
+  const Stream* on;              ///< where it is queued
+  Access access;                 ///< of the access that needs it
+  Purpose purpose;               ///< of that
+  bool pageable;                 ///< the host's bytes are the caller's, and not pinned; Before is told false
+  const void* source;            ///< the first byte, where the bytes are the host's; else null
+  Site site;                     ///< of the access that needs it
   std::optional<Write> written;  ///< what made it necessary, if it was seen: the write of the largest piece
   std::int64_t took_ns;  ///< once it is queued: the call that queued it, on this thread, in nanoseconds
 };

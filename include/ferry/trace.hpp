@@ -38,8 +38,8 @@ void EndTrace(const Trace& trace) noexcept;
 /// and the program goes on without the trace.
 class Trace {
  public:
-  /// Replaces the file. Throws Error, which names it and says why, where that can't be done, or where a trace
-  /// or a ledger is being written there.
+  /// Replaces the file. Throws Error, which names it and says why, where that can't be done, where a trace or
+  /// a ledger is being written there, or where stdout or stderr goes to that file.
   explicit Trace(const std::string& file);
   /// Writes what is left, and the end.
   ~Trace();

@@ -225,7 +225,7 @@ MUTATIONS = [
     # What the host knows to be done.
     (LEDGER, " &&\n                     detail::Within(wait.range, memory.written->range);", ";", "a part is done when another one is"),
     ("core/seeing/output_file.cpp", "  if (std::fflush(output) != 0) return false;\n", "", "a ledger stands before what waits to be printed"),
-    ("core/seeing/output_file.cpp", "  if (PrintedTo(path) != nullptr) {\n", "  if (false) {\n", "a trace empties the file that the program prints to"),
+    ("core/seeing/trace_file.cpp", "  if (PrintedTo(path_) != nullptr) throw", "  if (false) throw", "a trace empties the file that the program prints to"),
     ("core/seeing/output_file.cpp", "{stdout, stderr}", "{stdout}", "a ledger empties the file that stderr goes to"),
     ("core/seeing/output_file.cpp", "{stdout, stderr}", "{stderr}", "a ledger empties the file that stdout goes to"),
     ("core/seeing/output_file.cpp", " && its.st_ino == there.st_ino", "", "a ledger goes to the program's output, not to its file"),

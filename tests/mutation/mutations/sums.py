@@ -11,7 +11,7 @@ MUTATIONS = [
      "the rest drops what its lanes had"),
     (SUMS, "half = kLanes / 2; half > 0", "half = kLanes / 2; half > 1", "a lane is left out"),
     (SUMS, "std::fabs(sum) >= kLeast && std::fabs(sum) <= DBL_MAX", "std::fabs(sum) >= kLeast", "what no float holds is infinite"),
-    (SUMS, "kLeast = 0x1p-80", "kLeast = 0x1p-120", "small terms lose their bits"),
+    (SUMS, "kLeast = 0x1p-80", "kLeast = 0x1p-99", "small terms lose their bits"),
     (SUMS, "KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {\n    return static_cast<R>(x[i]) * static_cast<R>(y[i]);",
      "KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {\n    return static_cast<R>(x[i] * y[i]);",
      "a product that no float holds is never one of doubles"),
