@@ -6,11 +6,13 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "ledger_fixture.hpp"
+#include "sim_child.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -243,6 +245,20 @@ TEST_CASE("Copies from and to bytes that were given are told to be pageable") {
   Look(blob);
   CHECK_THAT(Joined(ledger.Advice()),
              ContainsSubstring("copied once, 400 B, to bytes that the program gave"));
+}
+
+TEST_CASE("Bytes that Ferry allocates are not told to be given, though a guard has them pageable") {
+  const Ended ended = InChild([] {
+    SetPointerGuard(PointerGuard::kOn);
+    const LedgerFixture f;
+    const Ledger ledger;
+    Blob<float> blob({100}, *f.device);
+    Grow(blob);
+    Step(blob);
+    if (std::ranges::any_of(ledger.Entries(), &LedgerEntry::pageable)) std::fputs("pageable", stderr);
+  });
+  CHECK(ended.signal == 0);
+  CHECK(ended.errors.empty());
 }
 
 TEST_CASE("Bytes that were given and are pinned are not told to be pageable") {
