@@ -18,7 +18,7 @@ MUTATIONS = [
     ("core/seeing/environment.cpp", "if (!ledger_file().empty() &&", "if (false &&", "one file has both a trace and a ledger"),
     (RECORDS, "if (arrival.in_place || ", "if (", "observers are told of operands that were in place"),
     (RECORDS, "if (!arrival.written) arrival.written = written;", "", "an access does not say who made its bytes stale"),
-    (RECORDS, "return with_host && host.adopted() &&", "return false &&", "given bytes count as pinned"),
+    (RECORDS, "return with_host && host.adopted() &&", "return with_host && host.adopted() && false &&", "given bytes count as pinned"),
     (RECORDS, "device->Pageable(host.Reach(bytes))", "host.Reach(bytes) != nullptr", "pinned bytes count as pageable"),
     (RECORDS, "with_host && host.adopted()", "with_host", "bytes that were not given count as pageable"),
     (RECORDS, "if (arrival.access != Access::kRead) NoteWriter(arrival);", "NoteWriter(arrival);", "who reads has written"),
