@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <new>
 #include <optional>
 #include <string>
 
 #include "ferry/checked_device.hpp"
+#include "ferry/detail/dependents.hpp"
 #include "ferry/error.hpp"
+#include "ferry/log.hpp"
 #include "ferry/pooled_device.hpp"
 #include "ferry/statistics_device.hpp"
 
@@ -89,6 +92,16 @@ Device& DeviceTable::Get(std::string_view name, std::span<const Backend> backend
   return *device;
 }
 
+void DeviceTable::LogLive() noexcept try {
+  if (log_level() > LogLevel::kInfo) return;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, device] : devices_)
+    if (const std::string live = Dependents::Of(device->serial()).live().Text(LiveList::Where::kAnywhere);
+        !live.empty())
+      Log(LogLevel::kInfo, "the program ends before what memories have of " + name + ':' + live);
+} catch (const std::bad_alloc&) {  // nobody is told
+}
+
 Device& GetDefault(const char* wanted, DeviceTable& table, std::span<const Backend> backends) {
   const bool said = wanted != nullptr && *wanted != '\0';
   try {
@@ -106,7 +119,11 @@ namespace {
 
 /// Never destroyed: global memories give back theirs at exit.
 detail::DeviceTable& TheTable() {
-  static auto* const table = new detail::DeviceTable;
+  static auto* const table = [] {
+    static auto* const made = new detail::DeviceTable;
+    std::atexit([] { made->LogLive(); });
+    return made;
+  }();
   return *table;
 }
 

@@ -20,6 +20,8 @@ class DeviceTable {
  public:
   /// Throws what MakeDevice throws, also for a device that was made and is no longer there.
   Device& Get(std::string_view name, std::span<const Backend> backends);
+  /// At LogLevel::kInfo, for the program's end, which these devices do not see: what memories have of each.
+  void LogLive() noexcept;
 
  private:
   std::mutex mutex_;

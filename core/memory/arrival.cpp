@@ -201,8 +201,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   if (record) {
     arrival.asked.reset();
     detail::Records::NoteUse(*this, bytes, src);
-    if (record->purpose != Purpose::kAccess && !dst.adopted())
-      detail::Records::NoteUnread(*record, bytes, dst, arrivals);
+    if (record->purpose != Purpose::kAccess) detail::Records::Follow(*record, bytes, dst, arrivals);
   }
   return std::nullopt;
 }

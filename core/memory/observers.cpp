@@ -244,9 +244,9 @@ void Tell(const AccessRecord& access) noexcept {
     }
   TellAll(access);
 }
-void Tell(const UnreadRecord& unread, std::uint64_t arrivals) noexcept {
+void Tell(const OutcomeRecord& outcome, std::uint64_t arrivals) noexcept {
   CallThose([=](const Attached& one) { return one.number < arrivals; },
-            [&](Observer& observer) { observer.On(unread); });
+            [&](Observer& observer) { observer.On(outcome); });
 }
 void Tell(const WaitRecord& wait) noexcept { TellAll(wait); }
 void Tell(const StreamWaitRecord& wait) noexcept { TellAll(wait); }

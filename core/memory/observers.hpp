@@ -19,7 +19,7 @@ void Tell(const CopyRecord& copy) noexcept;
 void TellFailure(const CopyRecord& copy) noexcept;
 void Tell(const AccessRecord& access) noexcept;
 /// To those of the first `arrivals` observers that are still there: while one is there, no use goes unseen.
-void Tell(const UnreadRecord& unread, std::uint64_t arrivals) noexcept;
+void Tell(const OutcomeRecord& outcome, std::uint64_t arrivals) noexcept;
 void Tell(const WaitRecord& wait) noexcept;
 void Tell(const StreamWaitRecord& wait) noexcept;
 void Tell(const LifeRecord& life) noexcept;

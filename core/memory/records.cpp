@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
-
-#include "core/memory/writers.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -106,23 +105,33 @@ void Records::NoteBytes(const Arrival& arrival) noexcept {
   if (arrival.access != Access::kRead) NoteLoss(*arrival.memory, arrival.bytes);
 }
 
-void Records::NoteUnread(const CopyRecord& copy, Bytes bytes, const Buffer& to,
-                         std::uint64_t arrivals) noexcept try {
-  const SyncedMemory& memory = *copy.memory;
+void Records::Follow(const CopyRecord& copy, Bytes bytes, const Buffer& to, std::uint64_t arrivals) noexcept {
+  if (!Keep({copy, &to, {bytes}, {}, arrivals}))
+    detail::Tell(OutcomeRecord{&copy, copy.memory->label(), true}, arrivals);
+}
+
+bool Records::Keep(Prefetched copy) noexcept try {
+  const SyncedMemory& memory = *copy.copy.memory;
+  if (copy.to->adopted()) return false;
   if (memory.writers_ == nullptr) memory.writers_ = std::make_unique<Writers>();
   auto& prefetched = memory.writers_->prefetched;
-  if (prefetched.size() == Writers::kMost) return;
-  prefetched.push_back({copy, &to, {bytes}, memory.label(), arrivals});
-  prefetched.back().copy.on = nullptr;
-  prefetched.back().copy.source = nullptr;
-} catch (const std::bad_alloc&) {  // nobody will know
+  if (prefetched.size() == Writers::kMost) return false;
+  copy.copy.on = nullptr;
+  copy.copy.source = nullptr;
+  copy.label = memory.label();
+  prefetched.push_back(std::move(copy));
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 void Records::NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept {
   if (memory.writers_ == nullptr || memory.writers_->prefetched.empty()) return;
   std::erase_if(memory.writers_->prefetched, [&](const Prefetched& one) {
-    return one.to == &here &&
-           std::any_of(one.unread.begin(), one.unread.end(), [=](Bytes part) { return Meet(part, bytes); });
+    const bool read = one.to == &here && std::any_of(one.unread.begin(), one.unread.end(),
+                                                     [=](Bytes part) { return Meet(part, bytes); });
+    if (read) detail::Tell(OutcomeRecord{&one.copy, one.label, true}, one.arrivals);
+    return read;
   });
 }
 
@@ -135,7 +144,7 @@ void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* bu
     }
   std::erase_if(prefetched, [](const Prefetched& one) {
     if (!one.unread.empty()) return false;
-    detail::Tell(UnreadRecord{&one.copy, one.label}, one.arrivals);
+    detail::Tell(OutcomeRecord{&one.copy, one.label, false}, one.arrivals);
     return true;
   });
 }

@@ -7,6 +7,7 @@
 
 #include "core/memory/arrival.hpp"
 #include "core/memory/observers.hpp"
+#include "core/memory/writers.hpp"
 
 namespace ferry::detail {
 
@@ -28,10 +29,9 @@ class Records {
   /// The same while nobody watched: who wrote the bytes is not known any more. For a memory that has writers.
   static void NoteUnwatched(const Arrival& arrival) noexcept;
   /// The copy was queued on behalf of nobody who accesses the bytes, and told to all of the first `arrivals`
-  /// observers.
-  static void NoteUnread(const CopyRecord& copy, Bytes bytes, const Buffer& to,
-                         std::uint64_t arrivals) noexcept;
-  /// The bytes are read in a buffer, or read and written.
+  /// observers. They are told of its outcome, too.
+  static void Follow(const CopyRecord& copy, Bytes bytes, const Buffer& to, std::uint64_t arrivals) noexcept;
+  /// The bytes are read in a buffer, or read and written. Tells of copies that were not in vain.
   static void NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept;
   /// Bytes are not current any more, in one buffer or, for null, in all. Tells of what was copied in vain.
   static void NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* buffer = nullptr) noexcept;
@@ -54,6 +54,8 @@ class Records {
   static std::optional<Write> WriterOf(const SyncedMemory& memory, Bytes bytes) noexcept;
   static void NoteWriter(const Arrival& arrival) noexcept;
   static void NoteBytes(const Arrival& arrival) noexcept;
+  /// Returns whether the copy's outcome can be known.
+  static bool Keep(Prefetched copy) noexcept;
   static const void* HostBytesOf(const Arrival& arrival) noexcept;
 };
 

@@ -17,7 +17,7 @@ namespace ferry::detail {
 
 struct Buffer;
 
-/// A copy by a Prefetch or a Release that nobody has used yet.
+/// A copy by a Prefetch or a Release that nobody has read yet.
 struct Prefetched {
   CopyRecord copy;
   const Buffer* to;

@@ -41,7 +41,7 @@ std::string WithProcessId(std::string file) {
 }
 
 /// Never destroyed: told of global memories, too, until the program has printed it.
-const Ledger* ledger_of_program = nullptr;
+Ledger* ledger_of_program = nullptr;
 pid_t ledger_process = 0;
 std::string& ledger_file() {
   static auto* const file = new std::string;
@@ -53,6 +53,7 @@ void PrintLedger() {
   if (getpid() != ledger_process) return;
   const WithoutWriteSignals quiet;
   try {
+    ledger_of_program->CountPendingAsUnread();
     if (ledger_file().empty()) {
       const std::string table = ledger_of_program->Table();
       std::fwrite(table.data(), 1, table.size(), stderr);

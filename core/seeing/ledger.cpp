@@ -52,13 +52,21 @@ Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, const Name* name) 
           .pageable = copy.pageable};
 }
 
-void Ledger::Book::On(const UnreadRecord& unread) {
+void Ledger::Book::On(const OutcomeRecord& outcome) {
   const std::lock_guard lock(mutex_);
-  const auto memory = memories_.find(unread.copy->memory);
+  if (CopiesAreSummed()) return;
+  const auto memory = memories_.find(outcome.copy->memory);
   const auto made = memory != memories_.end() ? memory->second.made : std::nullopt;
-  LedgerEntry* const entry = Find(KeyOf(*unread.copy, NameOf(std::string(unread.label), made)));
-  // Once entries have been summed, it may be another one that has counted the copy.
-  if (entry != nullptr && small_[static_cast<std::size_t>(LedgerKind::kCopy)].count == 0) ++entry->unread;
+  LedgerEntry* const entry = Find(KeyOf(*outcome.copy, NameOf(std::string(outcome.label), made)));
+  if (entry == nullptr || entry->pending == 0) return;  // the program's end was before
+  --entry->pending;
+  if (!outcome.read) ++entry->unread;
+}
+
+void Ledger::Book::CountPendingAsUnread() {
+  const std::lock_guard lock(mutex_);
+  if (CopiesAreSummed()) return;
+  for (auto& [key, entry] : entries_) entry.unread += std::exchange(entry.pending, 0);
 }
 
 /// Follows the copy, and says how many returns it is to count as, if it takes the last one back: with the
@@ -105,6 +113,7 @@ void Ledger::Book::On(const CopyRecord& copy) {
     ++entry.unwritten, memory.trip.reset();  // its line has not written them
   else
     entry.returned += returns;
+  if (copy.purpose != Purpose::kAccess) ++entry.pending;
   const bool fetches = copy.to == nullptr && copy.purpose == Purpose::kAccess;
   if (fetches) memory.fetched = Fetch{copy.site, copy.range, copy.on->id()};
   if (detail_ != Detail::kVerify) return;
@@ -268,6 +277,7 @@ void Ledger::Book::On(const LifeRecord& life) {
 Ledger::Ledger(Detail detail) : book_(std::make_shared<Book>(detail)), watch_(book_, Told::kOnceDone) {}
 Ledger::~Ledger() = default;
 
+void Ledger::CountPendingAsUnread() { book_->CountPendingAsUnread(); }
 std::vector<LedgerEntry> Ledger::Entries() const { return book_->Entries(); }
 std::vector<std::string> Ledger::Advice() const { return detail::AdviceOn(Entries()); }
 std::string Ledger::Table(std::size_t rows) const { return detail::TableOf(Entries(), rows); }

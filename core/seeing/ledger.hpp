@@ -26,11 +26,12 @@ class Ledger::Book : public Observer {
   void On(const CopyRecord& copy) override;
   void On(const AccessRecord& access) override;
   void On(const CallRecord& call) override;
-  void On(const UnreadRecord& unread) override;
+  void On(const OutcomeRecord& outcome) override;
   void On(const WaitRecord& wait) override;
   void On(const SyncRecord& sync) override;
   void On(const LifeRecord& life) override;
 
+  void CountPendingAsUnread();
   std::vector<LedgerEntry> Entries() const;
 
  private:
@@ -123,6 +124,10 @@ class Ledger::Book : public Observer {
   LedgerEntry& EntryOf(const Key& key);
   LedgerEntry* Find(const Key& key);
   static void AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept;
+  /// Then it may be another entry that has counted a copy.
+  bool CopiesAreSummed() const noexcept {
+    return small_[static_cast<std::size_t>(LedgerKind::kCopy)].count != 0;
+  }
   void SumSmallest(const Name* wanted);
   void ForgetNames(const Name* wanted = nullptr);
   /// One more.

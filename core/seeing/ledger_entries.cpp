@@ -85,7 +85,7 @@ LedgerEntry* Ledger::Book::Find(const Key& key) {
 void Ledger::Book::AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept {
   sum.count += entry.count, sum.bytes += entry.bytes, sum.took_ns += entry.took_ns;
   sum.unwritten += entry.unwritten, sum.returned += entry.returned, sum.unread += entry.unread;
-  sum.in_time += entry.in_time;
+  sum.pending += entry.pending, sum.in_time += entry.in_time;
 }
 
 /// Half of the entries of each kind, those with the least bytes and then the least time, become one.

@@ -83,9 +83,9 @@ void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
   const bool release = entry.purpose == Purpose::kRelease;
   advice.push_back(
       Called(entry) + " copied to " + entry.to + " by the " + (release ? "Release" : "Prefetch") + " in " +
-      NameOf(*entry.asked) + " was overwritten, or given back, before anybody read it there, " +
-      Times(entry.unread) + " of " + std::to_string(entry.count) +
-      "; unless a pointer that was kept has been used, " +
+      NameOf(*entry.asked) + ": " + Times(entry.unread) + " of " + std::to_string(entry.count) +
+      ", nobody read it there before it was overwritten or given back, or the program ended; unless a "
+      "pointer that was kept has been used, " +
       (release ? "a Release after that write, or none, would copy nothing" : "that Prefetch is needless"));
 }
 
@@ -126,7 +126,8 @@ std::string Json(const LedgerEntry& entry) {
     text += std::string(", \"") + name + R"(": )" + std::to_string(value);
   };
   add("count", entry.count), add("bytes", entry.bytes), add("unwritten", entry.unwritten),
-      add("returned", entry.returned), add("unread", entry.unread), add("in_time", entry.in_time);
+      add("returned", entry.returned), add("unread", entry.unread), add("pending", entry.pending),
+      add("in_time", entry.in_time);
   add("took_ns", static_cast<std::uint64_t>(entry.took_ns));
   return text + (entry.pageable ? ", \"pageable\": true}" : "}");
 }

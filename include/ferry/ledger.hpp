@@ -39,7 +39,9 @@ struct LedgerEntry {
   /// Of the copies, those that undid the one before: the same bytes went back, and the line that had written
   /// them then asks for them now. A memory whose bytes go back only once has none.
   std::uint64_t returned = 0;
-  std::uint64_t unread = 0;  ///< of copies by a Prefetch or a Release, those read by nobody: UnreadRecord
+  /// Of copies by a Prefetch or a Release, those made in vain: nobody read their bytes (OutcomeRecord).
+  std::uint64_t unread = 0;
+  std::uint64_t pending = 0;  ///< of the same, those that nobody has read yet, and that still can be read
   /// Of the waits for a copy to the host, those that a Prefetch right after the write would have made
   /// needless: the host had waited for the write's stream already, and what it then did before it asked for
   /// these bytes took as long as this wait. Wrong where a pointer has written the bytes since, or where
@@ -53,7 +55,7 @@ struct LedgerEntry {
 /// While it lives, it counts what moves, and for whom. A record takes about 100 ns on an idle Zen 5, and more
 /// where the clock and locks take longer. It has a note of each live memory, and at most 4096
 /// entries; where there would be more, half of each kind, those with the least bytes, become one without
-/// label and sites, and `unread` is counted no further. Any thread may call.
+/// label and sites, and `unread` and `pending` are counted no further. Any thread may call.
 class Ledger {
  public:
   /// What it looks at.
@@ -69,6 +71,8 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
+  /// At the end of a program: what is pending counts as unread. FERRY_LEDGER does so before it prints.
+  void CountPendingAsUnread();
   /// Those with the most bytes first, and after them those that took longest.
   std::vector<LedgerEntry> Entries() const;
   /// Sentences on what the records prove to be needless, and how to save it.

@@ -78,12 +78,14 @@ struct CopyRecord {
   std::int64_t took_ns;  ///< once it is queued: the call that queued it, on this thread, in nanoseconds
 };
 
-/// Bytes that a Prefetch or a Release copied, all of which were overwritten or given back before anybody read
-/// one of them there. Not told of copies to bytes that the program gave, which it may read without an access;
-/// nor, where a memory has 64 copies that nobody has read yet, of the next ones.
-struct UnreadRecord {
-  const CopyRecord* copy;  ///< the copy in vain; its stream and its source may be gone, and are null
+/// What became of bytes that a Prefetch or a Release copied: somebody read one of them there, or all of them
+/// were overwritten or given back before that. Nobody can know it of copies to bytes that the program gave,
+/// which it may read without an access; nor, where a memory has 64 copies that nobody has read yet, of the
+/// next ones. They are told as read, at once.
+struct OutcomeRecord {
+  const CopyRecord* copy;  ///< its stream and its source may be gone, and are null
   std::string_view label;  ///< of the memory when it was copied
+  bool read;               ///< else it was made in vain
 };
 
 /// The host waited for work on devices.
@@ -187,7 +189,7 @@ class Observer {
   virtual void On(const CallRecord& /*call*/) {}         ///< it is over
   virtual void OnFailure(const CallRecord& /*call*/) {}  ///< an exception ended it
   virtual void On(const AccessRecord& /*access*/) {}     ///< it was made
-  virtual void On(const UnreadRecord& /*unread*/) {}     ///< it is certain
+  virtual void On(const OutcomeRecord& /*outcome*/) {}   ///< it is certain
   virtual void On(const WaitRecord& /*wait*/) {}         ///< it is over
   virtual void On(const StreamWaitRecord& /*wait*/) {}   ///< it is queued
   virtual void On(const SyncRecord& /*sync*/) {}         ///< it is over

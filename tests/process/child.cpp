@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
@@ -171,6 +172,25 @@ int Moves() {
   return chdir("/");
 }
 
+/// Two memories are there to the end, of which it has read one where it was copied to.
+int Prefetches() {
+  static SyncedMemory read(kBytes, GetDevice("sim"), "read"), unread(kBytes, GetDevice("sim"), "unread");
+  for (const SyncedMemory* const memory : {&read, &unread}) {
+    memory->cpu_data();
+    memory->Prefetch(Side::kGpu, Stream::Main(memory->device()));
+  }
+  read.gpu_data();
+  return 0;
+}
+
+/// One memory is never destroyed, and one that was is there for longer than main.
+int Leaks() {
+  static SyncedMemory global(kBytes, GetDevice("sim"), "global");
+  static const auto* const leaked = new SyncedMemory(kBytes, GetDevice("sim"), "leaked");
+  for (const SyncedMemory* const memory : {&std::as_const(global), leaked}) memory->gpu_data();
+  return 0;
+}
+
 /// By a stream of wide characters, which takes no others.
 int PrintsWide() {
   std::wprintf(L"before\n");
@@ -200,6 +220,8 @@ int main(int argc, char** argv) {
   if (scenario == "log") return LogAtEachLevel();
   if (scenario == "fork") return Fork();
   if (scenario == "moves") return Moves();
+  if (scenario == "prefetches") return Prefetches();
+  if (scenario == "leaks") return Leaks();
   if (scenario == "prints-wide") return PrintsWide();
   if (scenario == "runs-itself") return RunsItself(argv[0]);
   if (scenario == "end-at-warning") return EndAtWarning();

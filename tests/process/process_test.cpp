@@ -169,6 +169,25 @@ TEST_CASE("%p in the name of a trace's file, or a ledger's, stands for the proce
   CHECK(std::filesystem::exists(folder / ("t_" + process + '_' + process + ".json")));
 }
 
+TEST_CASE("A Prefetch that nobody has read when the program ends was in vain") {
+  const Outcome outcome = Run("FERRY_LEDGER=1", "prefetches");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.Says("* \"unread\" copied to sim:0 by the Prefetch in Prefetches (child.cpp:"));
+  CHECK(outcome.Says("once of 1, nobody read it there before"));
+  CHECK_FALSE(outcome.Says("* \"read\""));
+}
+
+TEST_CASE("FERRY_LOG=info says at the program's end what is live on devices that live to the end") {
+  const Outcome outcome = Run("FERRY_LOG=info", "leaks");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.Says(
+      "[info] the program ends before what memories have of sim:0:\n  \"leaked\": 65536 bytes, allocated "
+      "by Leaks (child.cpp:"));
+  CHECK_FALSE(outcome.Says("\"global\""));
+  CHECK(Run("FERRY_LOG=info", "moves").output.empty());
+  CHECK(Run("FERRY_LOG=warning", "leaks").output.empty());
+}
+
 TEST_CASE("A ledger whose reader has gone does not end its program") {
   const ferry::testing::Folder folder;
   const std::string status = (folder / "status").string();

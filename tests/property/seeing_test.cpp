@@ -203,20 +203,27 @@ TEST_CASE(
     for (int seed = 0; seed < Programs(1500); ++seed) {
       CAPTURE(machine.peers, machine.unified, machine.unified_devices, seed);
       sim::Reset(machine);
-      const Ledger ledger(Ledger::Detail::kVerify);
+      Ledger ledger(Ledger::Detail::kVerify);
       Program program(static_cast<unsigned>(seed));
       program.Run();
-      std::uint64_t copies = 0, bytes = 0, unwritten = 0, vain = 0;
+      std::uint64_t copies = 0, bytes = 0, unwritten = 0, vain = 0, pending = 0;
       for (const LedgerEntry& entry : ledger.Entries()) {
         REQUIRE(std::max({entry.unwritten, entry.unread, entry.returned, entry.in_time}) <= entry.count);
         unwritten += entry.unwritten, vain += entry.unread, returned += entry.returned;
+        pending += entry.pending;
         if (entry.to == "the host") from_devices += entry.unwritten;
         if (entry.kind == LedgerKind::kCopy) copies += entry.count, bytes += entry.bytes;
       }
       REQUIRE(copies == program.follower().copies);
       REQUIRE(bytes == program.follower().bytes);
       REQUIRE(unwritten <= program.follower().in_vain);
-      REQUIRE(vain == program.follower().unread.in_vain());
+      const Unread& model = program.follower().unread;
+      REQUIRE(vain == model.in_vain());
+      REQUIRE(pending == model.pending());
+      ledger.CountPendingAsUnread();
+      std::uint64_t at_end = 0;
+      for (const LedgerEntry& entry : ledger.Entries()) at_end += entry.unread;
+      REQUIRE(at_end == vain + pending);
       claimed += unwritten, unread += vain;
     }
   }

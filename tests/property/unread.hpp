@@ -37,6 +37,7 @@ class Unread {
     LoseWhere([=](const One& one) { return one.memory == memory && one.at == at; }, {});
   }
   std::uint64_t in_vain() const { return in_vain_; }
+  std::uint64_t pending() const { return copies_.size(); }
 
  private:
   struct One {

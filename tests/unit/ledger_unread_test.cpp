@@ -6,6 +6,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -169,9 +170,9 @@ TEST_CASE(
   CHECK(count == 1);
   CHECK_THAT(advice,
              ContainsSubstring("\"x\" copied to the host by the Release in LetGo (ledger_unread_test.cpp:") &&
-                 ContainsSubstring("before anybody read it there, once of 1; unless a pointer that was "
-                                   "kept has been used, a Release after that write, or none, would "
-                                   "copy nothing"));
+                 ContainsSubstring(": once of 1, nobody read it there before it was overwritten or given "
+                                   "back, or the program ended; unless a pointer that was kept has been "
+                                   "used, a Release after that write, or none, would copy nothing"));
   CHECK(unread([](SyncedMemory&) {}).first == 1);
   CHECK(unread([](SyncedMemory& x) { x.cpu_data(), x.overwrite_gpu_data(); }).first == 0);
   CHECK(unread([](SyncedMemory& x) { x.gpu_data(), x.overwrite_gpu_data(); }).first == 0);
@@ -218,7 +219,7 @@ TEST_CASE("The advice on a Prefetch in vain names its line and how often it was"
   }
   CHECK_THAT(Joined(ledger.Advice()),
              ContainsSubstring("\"x\" copied to sim:0 by the Prefetch in Fetch (ledger_fixture.hpp:") &&
-                 ContainsSubstring("before anybody read it there, once of 3"));
+                 ContainsSubstring(": once of 3, nobody read it there before"));
   CHECK_THAT(ledger.Json(), ContainsSubstring("\"unread\": 1"));
 }
 
@@ -252,6 +253,67 @@ TEST_CASE("A Prefetch in vain is of the label that its memory had then") {
   for (SyncedMemory* const x : {&a, &b}) x->overwrite_cpu_data();
   for (const LedgerEntry& entry : ledger.Entries())
     CHECK(entry.unread == (entry.kind == LedgerKind::kCopy ? 1U : 0U));
+}
+
+TEST_CASE("A Prefetch is pending until somebody reads its bytes, or all of them are lost") {
+  LedgerFixture f;
+  Ledger ledger;
+  using Counts = std::pair<std::uint64_t, std::uint64_t>;
+  const auto counts = [&] {  // in vain, and pending
+    return Counts(Total(ledger, &LedgerEntry::unread), Total(ledger, &LedgerEntry::pending));
+  };
+  SyncedMemory x(40, *f.device, "x");
+  const auto write = [&] { x.overwrite_cpu_data(); };
+  write();
+  CHECK(counts() == Counts(0, 0));
+  Fetch(x, Side::kGpu);
+  CHECK(counts() == Counts(0, 1));
+  x.gpu_data({0, 4}, Stream::Main(*f.device));
+  CHECK(counts() == Counts(0, 0));
+  write();
+  Fetch(x, Side::kGpu);
+  write();
+  CHECK(counts() == Counts(1, 0));
+  Fetch(x, Side::kGpu);
+  CHECK(counts() == Counts(1, 1));
+  CHECK_THAT(ledger.Json(), ContainsSubstring("\"pending\": 1"));
+  ledger.CountPendingAsUnread();
+  CHECK(counts() == Counts(2, 0));
+  x.gpu_data();  // too late
+  CHECK(counts() == Counts(2, 0));
+  CHECK_THAT(Joined(ledger.Advice()), ContainsSubstring("2 times of 3, nobody read it there before"));
+}
+
+TEST_CASE("A copy whose readers nobody can know is not pending") {
+  LedgerFixture f;
+  const Ledger ledger;
+  std::array<char, 130> bytes{};
+  SyncedMemory adopted(bytes.size(), *f.device), many(bytes.size(), *f.device);
+  adopted.set_cpu_data(bytes.data());
+  adopted.mutable_gpu_data();
+  Fetch(adopted, Side::kCpu);
+  CHECK(Total(ledger, &LedgerEntry::pending) == 0);
+  many.overwrite_cpu_data();
+  for (std::size_t i = 0; i < bytes.size() / 2; ++i)
+    many.Prefetch(Side::kGpu, Stream::Main(*f.device), {2 * i, 1});
+  CHECK(Total(ledger, &LedgerEntry::pending) == 64);
+}
+
+TEST_CASE("What a ledger has summed is neither in vain nor pending") {
+  LedgerFixture f;
+  Ledger ledger;
+  SyncedMemory x(40, *f.device, "first");
+  x.overwrite_cpu_data();
+  Fetch(x, Side::kGpu);
+  for (int i = 0; i < 5000; ++i) {
+    x.set_label("x" + std::to_string(i));
+    x.overwrite_cpu_data();
+    Fetch(x, Side::kGpu);
+  }
+  const auto unread = Total(ledger, &LedgerEntry::unread);
+  ledger.CountPendingAsUnread();
+  x.overwrite_cpu_data();
+  CHECK(Total(ledger, &LedgerEntry::unread) == unread);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Who is told that a copy was in vain, and what.
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,17 +15,19 @@
 namespace ferry::testing {
 namespace {
 
-/// Counts the copies in vain that it is told of.
+/// Counts the copies in vain that it is told of, and the others.
 struct InVain : Observer {
   using Observer::On;
-  void On(const UnreadRecord&) override { ++count; }
-  int count = 0;
+  void On(const OutcomeRecord& outcome) override { ++(outcome.read ? read : count); }
+  int count = 0, read = 0;
 };
 
 /// Keeps what it is told of copies in vain, except what ends with the record.
 struct Vain : Observer {
   using Observer::On;
-  void On(const UnreadRecord& unread) override { copies.push_back(*unread.copy); }
+  void On(const OutcomeRecord& outcome) override {
+    if (!outcome.read) copies.push_back(*outcome.copy);
+  }
   std::vector<CopyRecord> copies;
 };
 
@@ -45,6 +49,33 @@ TEST_CASE("Of a copy in vain the record has all except its stream and its source
   CHECK((copy.on == nullptr && copy.source == nullptr));
 }
 
+TEST_CASE(
+    "Of a copy that is read, whoever was there from the copy on is told once, under its label of then") {
+  struct Labels : Observer {
+    using Observer::On;
+    void On(const OutcomeRecord& outcome) override {
+      if (outcome.read) labels.emplace_back(outcome.label);
+    }
+    std::vector<std::string> labels;
+  };
+  LedgerFixture f;
+  const auto stays = std::make_shared<Labels>(), comes = std::make_shared<Labels>();
+  const Watch watch(stays);
+  SyncedMemory x(40, *f.device, "x");
+  x.overwrite_cpu_data();
+  Fetch(x, Side::kGpu);
+  const Watch late(comes);
+  x.set_label("y");
+  for (int i = 0; i < 2; ++i) x.gpu_data();
+  CHECK((stays->labels == std::vector<std::string>{"x"} && comes->labels.empty()));
+
+  std::array<char, 40> bytes{};
+  x.set_cpu_data(bytes.data());
+  x.mutable_gpu_data();
+  Fetch(x, Side::kCpu);  // where the program may read it without an access
+  CHECK((stays->labels == std::vector<std::string>{"x", "y"} && comes->labels.size() == 1));
+}
+
 TEST_CASE("Of more than 64 copies at a time that nobody has used, the first 64 are known") {
   LedgerFixture f;
   const auto vain = std::make_shared<InVain>();
@@ -56,10 +87,10 @@ TEST_CASE("Of more than 64 copies at a time that nobody has used, the first 64 a
   x.overwrite_cpu_data();
   prefetch(65);
   x.overwrite_cpu_data();
-  CHECK(vain->count == 64);
+  CHECK((vain->count == 64 && vain->read == 1));
   prefetch(1);  // there is room again
   x.overwrite_cpu_data();
-  CHECK(vain->count == 65);
+  CHECK((vain->count == 65 && vain->read == 1));
 }
 
 TEST_CASE("Of a copy in vain those are told who were there from the copy on, whoever else came and went") {
