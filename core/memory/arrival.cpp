@@ -61,12 +61,13 @@ Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const {
 }
 
 /// Sees to it that the bytes are there or on their way there. The holders follow as each copy is queued:
-/// whoever comes next must wait for it, not make another.
+/// whoever comes next must wait for it, not make another. What nobody holds becomes zeros after all copies:
+/// where the first one is refused, nothing has changed.
 Waits SyncedMemory::Fetch(Arrival& arrival, Dying& dying) const {
   const std::size_t end = std::min(arrival.bytes.last, size_);
   const Spaces host = SharersOf(kHost);  // what one of them holds is there for all
-  for (std::size_t at = arrival.bytes.first; at < end;) {
-    // The next bytes that are missing, as far as they come from one source.
+  // The next bytes that are missing, as far as they come from one source, and who holds them.
+  const auto missing = [&](std::size_t at) {
     Bytes run{end, end};
     Spaces holders = 0;
     holders_.Each({at, end}, [&](Bytes bytes, Spaces of) {
@@ -78,15 +79,26 @@ Waits SyncedMemory::Fetch(Arrival& arrival, Dying& dying) const {
       if (!first) run.last = bytes.last, holders &= of;
       return true;
     });
+    if (run.last == size_ && !run.empty() && arrival.bytes.last == Bytes::kEnd) run.last = Bytes::kEnd;
+    return std::pair(run, holders);
+  };
+  Bytes hollow{end, end};
+  for (std::size_t at = arrival.bytes.first; at < end;) {
+    const auto [run, holders] = missing(at);
     at = run.last;
     if (run.empty()) break;
-    if (run.last == size_ && arrival.bytes.last == Bytes::kEnd) run.last = Bytes::kEnd;
-    if (auto wait = holders == 0 ? Zero(run, arrival, dying) : Bring(run, holders, arrival, dying))
-      return wait;
+    if (holders == 0) {
+      if (hollow.empty()) hollow = run;
+      continue;
+    }
+    if (auto wait = Bring(run, holders, arrival, dying)) return wait;
     const bool there =
         holders_.Each({run.first, run.first + 1}, [&](Bytes, Spaces of) { return !arrival.Lacks(of); });
-    const bool skipped = arrival.prefetch && holders == 0;
-    if (!there && !skipped) at = run.first;  // they are on their way to the host, and go on from there
+    if (!there) at = run.first;  // they are on their way to the host, and go on from there
+  }
+  while (!hollow.empty()) {
+    if (auto wait = Zero(hollow, arrival, dying)) return wait;
+    hollow = hollow.last < end ? missing(hollow.last).first : Bytes{end, end};
   }
   return std::nullopt;
 }

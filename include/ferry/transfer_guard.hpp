@@ -13,7 +13,8 @@ namespace ferry {
 enum class TransferPolicy : std::uint8_t { kAllow, kLog, kThrow };
 
 /// A copy that a TransferGuard, or FERRY_TRANSFERS, does not allow. The text has the memory, the bytes, the
-/// sites of the access and of the write before it, and what to do.
+/// site of the access, that of the write before it if a guard or another observer was there by then, and what
+/// to do.
 class TransferRefused : public Error {
  public:
   /// Of the access at `site`.
@@ -26,10 +27,11 @@ class TransferRefused : public Error {
 };
 
 /// While it lives, this thread's copies between the host and devices, or two devices, are allowed, logged as
-/// warnings, or refused: then the access throws TransferRefused, and changes nothing. A Prefetch is a copy,
-/// too. The innermost guard of the thread decides, so that kAllow marks what is meant. Where a thread has
-/// none, the environment variable FERRY_TRANSFERS does (allow, log or throw), or all are allowed. To be
-/// destroyed by the thread that made it, the innermost first. After JAX's jax.transfer_guard.
+/// warnings, or refused: then the access throws TransferRefused, and changes nothing, except that of several
+/// copies that it needs, those before the refused one stay. A Prefetch is a copy, too. The innermost guard of
+/// the thread decides, so that kAllow marks what is meant. Where a thread has none, the environment variable
+/// FERRY_TRANSFERS does (allow, log or throw), or all are allowed. To be destroyed by the thread that made
+/// it, the innermost first. After JAX's jax.transfer_guard.
 class [[nodiscard]] TransferGuard {
  public:
   /// Throws std::bad_alloc, and std::logic_error in a call of an observer, unless the policy is kAllow.

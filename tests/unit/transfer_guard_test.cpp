@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <string>
 #include <thread>
@@ -47,6 +48,19 @@ TEST_CASE("A guard refuses copies in both directions, and no byte or head change
     up.overwrite_gpu_data();  // moves nothing
   }
   CHECK(RefusalOf([&] { down.cpu_data(); }).empty());
+}
+
+TEST_CASE("A refused copy leaves bytes beside it that nobody has written as they were") {
+  GuardFixture f;
+  const std::size_t written = GENERATE(0U, 4U, 8U);
+  SyncedMemory x(12, *f.device, "x");
+  *static_cast<int*>(x.overwrite_cpu_data({written, 4})) = 1;
+  const TransferGuard guard(TransferPolicy::kThrow);
+  CHECK_THAT(RefusalOf([&] { x.gpu_data(); }), ContainsSubstring("4 bytes"));
+  CHECK(x.head() == Head::HEAD_AT_CPU);
+  CHECK(LiveBlocks(*f.device).size() == 1);
+  const auto* const values = static_cast<const int*>(x.cpu_data());
+  for (std::size_t i = 0; i < 3; ++i) CHECK(values[i] == (4 * i == written ? 1 : 0));
 }
 
 TEST_CASE("The refusal says who has written the bytes, and how they were asked for") {
