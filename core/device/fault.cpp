@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/detail/fault.hpp"
 
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -27,15 +28,23 @@ FaultAccess AccessOf(const void* context) noexcept {
 #endif
 }
 
-/// To the default action by way of the instruction, which does it again when the handler returns: then the
-/// process ends there, by the same signal. One that was sent, and is no instruction's, is sent again.
+/// The default action follows when the handler returns, before another instruction: to make the access again
+/// might succeed by then, as another thread goes on. The signal that comes is the same.
+void SendAgain(int signal, siginfo_t* info) noexcept {
+#ifdef __linux__
+  if (syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info) == 0) return;
+#endif
+  static_cast<void>(info);
+  (void)raise(signal);
+}
+
 void PassOn(int signal, siginfo_t* info, void* context) {
   const bool sent = info->si_code <= 0;
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, info, context);
   if (previous.sa_handler == SIG_IGN && sent) return;
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
   (void)std::signal(signal, SIG_DFL);
-  if (sent) (void)raise(signal);
+  SendAgain(signal, info);
 }
 
 /// Whether the access may be made again.
@@ -68,13 +77,9 @@ void FaultLine::Write() const noexcept {
   if (write(STDERR_FILENO, buffer_.data(), size_) < 0) return;  // nobody listens
 }
 
-bool TryLockInHandler(std::mutex& mutex) noexcept {
-  for (int tries = 0; tries < 1000; ++tries) {
-    if (mutex.try_lock()) return true;
-    const timespec pause{0, 1'000'000};
-    (void)nanosleep(&pause, nullptr);
-  }
-  return false;
+void PauseInHandler() noexcept {
+  const timespec pause{0, 1'000'000};
+  (void)nanosleep(&pause, nullptr);
 }
 
 void ReportFaults(FaultReporter& reporter) noexcept {

@@ -66,8 +66,10 @@ Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const {
 Waits SyncedMemory::Fetch(Arrival& arrival, Dying& dying) const {
   const std::size_t end = std::min(arrival.bytes.last, size_);
   const Spaces host = SharersOf(kHost);  // what one of them holds is there for all
-  // The next bytes that are missing, as far as they come from one source, and who holds them.
-  const auto missing = [&](std::size_t at) {
+  std::size_t hollow = end;              // where the first bytes are that nobody holds
+  bool zeros = false;                    // whether it is their turn
+  for (std::size_t at = arrival.bytes.first; at < end;) {
+    // The next bytes that are missing, as far as they come from one source.
     Bytes run{end, end};
     Spaces holders = 0;
     holders_.Each({at, end}, [&](Bytes bytes, Spaces of) {
@@ -79,26 +81,22 @@ Waits SyncedMemory::Fetch(Arrival& arrival, Dying& dying) const {
       if (!first) run.last = bytes.last, holders &= of;
       return true;
     });
-    if (run.last == size_ && !run.empty() && arrival.bytes.last == Bytes::kEnd) run.last = Bytes::kEnd;
-    return std::pair(run, holders);
-  };
-  Bytes hollow{end, end};
-  for (std::size_t at = arrival.bytes.first; at < end;) {
-    const auto [run, holders] = missing(at);
     at = run.last;
-    if (run.empty()) break;
-    if (holders == 0) {
-      if (hollow.empty()) hollow = run;
-      continue;
+    if (!run.empty() && holders == 0 && !zeros) {
+      zeros = run.first == arrival.bytes.first && at >= end;  // there is nothing to copy
+      if (!zeros) hollow = std::min(hollow, run.first);
     }
-    if (auto wait = Bring(run, holders, arrival, dying)) return wait;
-    const bool there =
-        holders_.Each({run.first, run.first + 1}, [&](Bytes, Spaces of) { return !arrival.Lacks(of); });
-    if (!there) at = run.first;  // they are on their way to the host, and go on from there
-  }
-  while (!hollow.empty()) {
-    if (auto wait = Zero(hollow, arrival, dying)) return wait;
-    hollow = hollow.last < end ? missing(hollow.last).first : Bytes{end, end};
+    if (!run.empty() && (holders != 0 || zeros)) {
+      if (run.last == size_ && arrival.bytes.last == Bytes::kEnd) run.last = Bytes::kEnd;
+      if (auto wait = holders == 0 ? Zero(run, arrival, dying) : Bring(run, holders, arrival, dying))
+        return wait;
+      const bool there =
+          holders_.Each({run.first, run.first + 1}, [&](Bytes, Spaces of) { return !arrival.Lacks(of); });
+      const bool skipped = arrival.prefetch && holders == 0;
+      if (!there && !skipped) at = run.first;  // they are on their way to the host, and go on from there
+    }
+    if (at >= end && hollow < end) [[unlikely]]
+      zeros = true, at = std::exchange(hollow, end);
   }
   return std::nullopt;
 }

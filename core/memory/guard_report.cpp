@@ -13,27 +13,32 @@ bool HostGuard::Table::Block::Allows(const void* address, FaultAccess access) co
   return now == Access::kReadWrite || (now == Access::kRead && access == FaultAccess::kRead);
 }
 
+/// Lets go of the table before it waits for a memory: a call that has the memory may need the table to end.
 bool HostGuard::Table::Report(const void* address, FaultAccess access) noexcept {
-  const auto* const at = static_cast<const std::byte*>(address);
-  FaultLine line;
-  line << "[ferry] [error] FERRY_GUARD: host code " << HostGuard::Words::Verb(access) << " ";
-  if (!TryLockInHandler(mutex_)) {
-    line << "guarded host memory; whose cannot be told while the guard is at work.\n";
-    return line.Write(), false;
-  }
-  const auto block = Find(address);
-  const bool allowed = within_reach_ || (block != blocks_.end() && block->second.Allows(address, access));
-  if (block == blocks_.end())
+  FaultLine begin;
+  begin << "[ferry] [error] FERRY_GUARD: host code " << HostGuard::Words::Verb(access) << " ";
+  FaultLine line = begin;
+  line << "guarded host memory; whose cannot be told while the guard is at work.";
+  bool found = false, allowed = false;
+  const bool told = TryInHandler([&] {
+    if (!mutex_.try_lock()) return false;
+    const std::lock_guard lock(mutex_, std::adopt_lock);
+    const auto block = Find(address);
+    if (!std::exchange(found, true))
+      allowed = within_reach_ || (block != blocks_.end() && block->second.Allows(address, access));
+    line = begin;
+    if (block != blocks_.end())
+      return allowed || Describe(line, block->second, static_cast<const std::byte*>(address), access);
     line << "guarded host memory that was given back long ago, or never allocated.";
-  else
-    Describe(line, block->second, at, access);
-  mutex_.unlock();
+    return true;
+  });
   if (allowed) return true;
+  if (found && !told) line << "what happened to it cannot be told while a call is under way.";
   line << "\n";
   return line.Write(), false;
 }
 
-void HostGuard::Table::Describe(FaultLine& line, const Block& block, const std::byte* at,
+bool HostGuard::Table::Describe(FaultLine& line, const Block& block, const std::byte* at,
                                 FaultAccess access) noexcept {
   const auto byte = static_cast<std::size_t>(at - block.begin);
   HostGuard::Words::NameByte(line, at - block.begin,
@@ -45,12 +50,12 @@ void HostGuard::Table::Describe(FaultLine& line, const Block& block, const std::
     line << "the memory has ended, or was given other bytes.";
   } else if (byte >= block.bytes) {
     line << "nothing is there.";
-  } else if (TryLockInHandler(block.owner->mutex_)) {
+  } else {
+    if (!block.owner->mutex_.try_lock()) return false;
     HostGuard::Words::Of(*block.owner, kHost, byte).Describe(line, Side::kCpu, access);
     block.owner->mutex_.unlock();
-  } else {
-    line << "what happened to it cannot be told while a call is under way.";
   }
+  return true;
 }
 
 }  // namespace ferry::detail

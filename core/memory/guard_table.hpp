@@ -62,7 +62,8 @@ class HostGuard::Table final : public FaultReporter {
   void OpenAll() noexcept;
   void ForgetOldest() noexcept;
 
-  static void Describe(FaultLine& line, const Block& block, const std::byte* at, FaultAccess access) noexcept;
+  /// Returns whether the whole of it could be told, for which the memory must not be locked.
+  static bool Describe(FaultLine& line, const Block& block, const std::byte* at, FaultAccess access) noexcept;
 
   static constexpr std::size_t kReserved = std::size_t{64} << 30;
   static constexpr std::size_t kKept = 4096;  ///< blocks that were given back

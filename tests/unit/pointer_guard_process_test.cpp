@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ferry/ferry.hpp"
@@ -101,6 +105,66 @@ std::string ErrorOfLabel(const std::string& label) {
            *static_cast<volatile char*>(const_cast<void*>(memory.cpu_data())) = 1;
          })
       .errors;
+}
+
+/// The host's bytes are stale; says so in a report, while another thread's call on the memory goes on for a
+/// while.
+std::string ErrorDuringCall(std::chrono::milliseconds goes_on) {
+  return InChild([=] {
+           struct Slow : Observer {
+             explicit Slow(std::chrono::milliseconds of) : time(of) {}
+             using Observer::On;
+             void On(const CopyRecord&) override {
+               started = true;
+               std::this_thread::sleep_for(time);
+             }
+             std::chrono::milliseconds time;
+             std::atomic<bool> started{false};
+           };
+           SetPointerGuard(PointerGuard::kOn);
+           SyncedMemory memory(kBytes, GetDevice("sim"), "x");
+           const void* const kept = memory.mutable_cpu_data();
+           memory.mutable_gpu_data();
+           const auto slow = std::make_shared<Slow>(goes_on);
+           const Watch watch(slow);
+           std::thread other([&] { memory.cpu_data(); });
+           while (!slow->started) std::this_thread::yield();
+           Touch(kept);
+           other.join();
+         })
+      .errors;
+}
+
+TEST_CASE("a report waits for another thread's call on the memory, which may need the guard itself") {
+  CHECK(ErrorDuringCall(std::chrono::milliseconds(50)).find("x\", which has 8192: ") != std::string::npos);
+  CHECK(ErrorDuringCall(std::chrono::milliseconds(50)).find("while a call is under way") ==
+        std::string::npos);
+  CHECK(ErrorDuringCall(std::chrono::milliseconds(2000))
+            .ends_with("what happened to it cannot be told while a call is under way.\n"));
+}
+
+TEST_CASE("a touch that was reported ends the program, though another thread makes it right meanwhile") {
+  const Ended ended = InChild([] {
+    SetPointerGuard(PointerGuard::kOn);
+    static SyncedMemory memory(kBytes, GetDevice("sim"), "x");
+    const void* const kept = memory.mutable_cpu_data();
+    memory.mutable_gpu_data();
+    std::array<int, 2> report{};
+    if (pipe(report.data()) != 0) _exit(2);
+    // The report is written while the pipe is full, and waits for the thread that makes room.
+    const std::string full(1 << 16, '#');
+    if (write(report[1], full.data(), full.size()) != static_cast<ssize_t>(full.size())) _exit(3);
+    dup2(report[1], STDERR_FILENO);
+    std::thread([=] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      memory.cpu_data();
+      std::string room(1 << 16, '#');
+      while (read(report[0], room.data(), room.size()) > 0) continue;
+    }).detach();
+    Touch(kept);
+    _exit(4);
+  });
+  CHECK(ended.signal == SIGSEGV);
 }
 
 TEST_CASE("a label of any length and with any character leaves room for what is to be done") {

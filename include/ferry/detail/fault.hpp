@@ -38,8 +38,19 @@ class FaultLine {
   std::size_t size_ = 0;
 };
 
-/// For a signal's handler, whose thread may itself hold the mutex: not for long. Waits up to a second.
-bool TryLockInHandler(std::mutex& mutex) noexcept;
+void PauseInHandler() noexcept;  ///< for a millisecond
+
+/// For a signal's handler, which needs locks that its own thread may hold: calls attempt() for up to a
+/// second, until it returns true. Returns whether it did.
+template <class Attempt>
+bool TryInHandler(Attempt attempt) noexcept {
+  for (int tries = 0; tries < 1000; ++tries, PauseInHandler())
+    if (attempt()) return true;
+  return false;
+}
+inline bool TryLockInHandler(std::mutex& mutex) noexcept {
+  return TryInHandler([&] { return mutex.try_lock(); });
+}
 
 enum class FaultAccess : std::uint8_t { kUnknown, kRead, kWrite };
 
