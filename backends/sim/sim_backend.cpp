@@ -24,7 +24,7 @@ constinit const Backend kBackend = {
     .describe = gpu::Describe<SimRuntime>,
     .make = [](int index) -> std::unique_ptr<Device> { return std::make_unique<SimDevice>(index); },
     .pooled = false,  // it would hide the uses of freed memory
-    .missing = [] { return std::string("512 GiB of address space, which a limit (ulimit -v) denies"); },
+    .missing = [] { return std::string("512 GiB of address space, which a limit (ulimit -v or -f) denies"); },
 };
 
 }  // namespace ferry::sim

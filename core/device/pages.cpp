@@ -9,11 +9,20 @@
 #include <cerrno>
 #include <system_error>
 
+#include "core/descriptor.hpp"
+#include "core/write_signals.hpp"
+
 namespace ferry::detail {
 namespace {
 
 [[noreturn]] void ThrowErrno(const std::string& name, const char* call) {
   throw std::system_error(errno, std::generic_category(), name + ": " + call);
+}
+
+/// A file beyond the limit of a file's size would end the program.
+bool Extend(int file, std::size_t bytes) noexcept {
+  const WithoutWriteSignals quiet;
+  return ftruncate(file, static_cast<off_t>(bytes)) == 0;
 }
 
 std::byte* Map(const std::string& name, int file, std::size_t bytes, int access) {
@@ -25,10 +34,11 @@ std::byte* Map(const std::string& name, int file, std::size_t bytes, int access)
 }  // namespace
 
 Pages::Pages(const std::string& name, std::size_t bytes)
-    : size_(bytes), file_(memfd_create(name.c_str(), MFD_CLOEXEC)) {
+    : size_(bytes), file_(BeyondStandard(memfd_create(name.c_str(), MFD_CLOEXEC))) {
   if (file_ < 0) ThrowErrno(name, "memfd_create");
   try {
-    if (ftruncate(file_, static_cast<off_t>(bytes)) != 0) ThrowErrno(name, "ftruncate");
+    if (!Extend(file_, bytes))
+      ThrowErrno(name, errno == EFBIG ? "a limit (ulimit -f) denies it" : "ftruncate");
     seen_ = Map(name, file_, bytes, PROT_NONE);
     work_ = Map(name, file_, bytes, PROT_READ | PROT_WRITE);
   } catch (...) {

@@ -18,7 +18,7 @@
 #include "core/seeing/ranges.hpp"
 #include "core/seeing/trace.hpp"
 #include "core/seeing/transfer_guard.hpp"
-#include "core/seeing/write_signals.hpp"
+#include "core/write_signals.hpp"
 #include "ferry/error.hpp"
 #include "ferry/ledger.hpp"
 #include "ferry/log.hpp"

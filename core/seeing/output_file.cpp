@@ -10,6 +10,8 @@
 #include <initializer_list>
 #include <system_error>
 
+#include "core/descriptor.hpp"
+
 namespace ferry::detail {
 namespace {
 
@@ -47,7 +49,7 @@ bool Print(std::FILE* output, std::string_view text) noexcept {
 }
 
 OutputFile OpenToWrite(const std::string& path) noexcept {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, kMode);
+  const int file = BeyondStandard(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, kMode));
   if (file < 0) return nullptr;
   fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);  // writes wait for a slow reader
   OutputFile stream(LockAndEmpty(file) ? fdopen(file, "wb") : nullptr);

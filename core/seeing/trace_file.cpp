@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "core/seeing/write_signals.hpp"
+#include "core/write_signals.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry::detail {

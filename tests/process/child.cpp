@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What process_test runs: each scenario needs a process of its own.
+// What the tests of this folder run: each scenario needs a process of its own.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <cwchar>
@@ -18,6 +19,7 @@
 #include "ferry/backend.hpp"
 #include "ferry/error.hpp"
 #include "ferry/log.hpp"
+#include "ferry/pointer_guard.hpp"
 #include "ferry/synced_memory.hpp"
 
 namespace {
@@ -174,12 +176,13 @@ int Moves() {
 
 /// Two memories are there to the end, of which it has read one where it was copied to.
 int Prefetches() {
-  static SyncedMemory read(kBytes, GetDevice("sim"), "read"), unread(kBytes, GetDevice("sim"), "unread");
-  for (const SyncedMemory* const memory : {&read, &unread}) {
+  static const auto* const read = new SyncedMemory(kBytes, GetDevice("sim"), "read");
+  static const auto* const unread = new SyncedMemory(kBytes, GetDevice("sim"), "unread");
+  for (const SyncedMemory* const memory : {read, unread}) {
     memory->cpu_data();
     memory->Prefetch(Side::kGpu, Stream::Main(memory->device()));
   }
-  read.gpu_data();
+  read->gpu_data();
   return 0;
 }
 
@@ -188,6 +191,26 @@ int Leaks() {
   static SyncedMemory global(kBytes, GetDevice("sim"), "global");
   static const auto* const leaked = new SyncedMemory(kBytes, GetDevice("sim"), "leaked");
   for (const SyncedMemory* const memory : {&std::as_const(global), leaked}) memory->gpu_data();
+  return 0;
+}
+
+/// Logs while bytes are on a device.
+int Speaks() {
+  SyncedMemory memory(kBytes, DefaultDevice(), "x");
+  CopyThere(memory);
+  for (int i = 0; i < 5000; ++i) Log(LogLevel::kError, "said where nobody hears it");
+  static_cast<void>(memory.mutable_gpu_data());
+  const auto* const bytes = static_cast<const char*>(memory.cpu_data());
+  return std::all_of(bytes, bytes + kBytes, [](char byte) { return byte == 1; }) ? 0 : 1;
+}
+
+/// Wants pointers guarded once no large file can be made any more.
+int LimitsFiles() {
+  SyncedMemory memory(kBytes, GetDevice("sim"), "x");
+  const rlimit limit{1 << 20, 1 << 20};
+  if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+  SetPointerGuard(PointerGuard::kOn);
+  CopyThere(memory);
   return 0;
 }
 
@@ -222,6 +245,8 @@ int main(int argc, char** argv) {
   if (scenario == "moves") return Moves();
   if (scenario == "prefetches") return Prefetches();
   if (scenario == "leaks") return Leaks();
+  if (scenario == "speaks") return Speaks();
+  if (scenario == "limits-files") return LimitsFiles();
   if (scenario == "prints-wide") return PrintsWide();
   if (scenario == "runs-itself") return RunsItself(argv[0]);
   if (scenario == "end-at-warning") return EndAtWarning();
