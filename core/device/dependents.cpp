@@ -82,7 +82,7 @@ void Dependents::Report(Dependent kind, const Site* made) noexcept try {
 void Dependents::ReportMemory(const std::string* label, std::size_t bytes, const LiveNode* block) noexcept
     try {
   reported_ = true;
-  Log(LogLevel::kError, "the memory " + (label != nullptr ? '"' + *label + '"' : "without a label") + " of " +
+  Log(LogLevel::kError, "the memory " + (label != nullptr ? Quoted(*label) : "without a label") + " of " +
                             std::to_string(bytes) + " bytes outlives its device " + device() +
                             ": what it holds" +
                             (block != nullptr ? ", allocated by " + ferry::Name(block->site()) + ',' : "") +

@@ -15,7 +15,7 @@ namespace {
 bool OnHost(MemoryKind kind) noexcept { return kind == MemoryKind::kPinnedHost; }
 
 std::string LineOf(const LiveBlock& block) {
-  return "\n  " + (block.label.empty() ? "a memory without a label" : '"' + block.label + '"') + ": " +
+  return "\n  " + (block.label.empty() ? "a memory without a label" : Quoted(block.label)) + ": " +
          std::to_string(block.bytes) + " bytes" + (OnHost(block.kind) ? " of the host" : "") +
          ", allocated by " + Name(block.site);
 }

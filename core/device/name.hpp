@@ -22,6 +22,14 @@ inline std::string Name(const Site& site) {
          std::to_string(site.line()) + ')';
 }
 
+/// A label as words show it, on one line whatever is in it.
+inline std::string Quoted(std::string_view label) {
+  std::string quoted = '"' + std::string(label) + '"';
+  std::replace_if(
+      quoted.begin(), quoted.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, '?');
+  return quoted;
+}
+
 /// Whether streams of one can wait for events of the other.
 inline bool SameBackend(const Device& a, const Device& b) {
   return &a == &b || a.properties().backend == b.properties().backend;

@@ -4,7 +4,9 @@
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "core/seeing/words.hpp"
 #include "ferry/stream.hpp"
@@ -67,6 +69,11 @@ class ToolsObserver : public Observer {
   void On(const LifeRecord& life) override {
     const std::lock_guard lock(mutex_);
     if (life.what != LifeRecord::What::kBlock || life.adopted || !Loaded()) return;
+    const std::pair block(life.device, life.first);
+    if (life.begins)
+      blocks_.insert(block);
+    else if (blocks_.erase(block) == 0)
+      return;
     const auto tell = life.begins ? Kokkos::Tools::allocateData : Kokkos::Tools::deallocateData;
     tell(SpaceOf(life.device), LabelIn(*life.memory, life.device), life.first, life.bytes);
   }
@@ -89,7 +96,8 @@ class ToolsObserver : public Observer {
     if (Loaded()) Kokkos::Tools::markEvent(text);
   }
 
-  std::mutex mutex_;  ///< a tool is told of one thing at a time
+  std::mutex mutex_;                                        ///< a tool is told of one thing at a time
+  std::set<std::pair<const Device*, const void*>> blocks_;  ///< whose begin the tool was told
 };
 
 bool Names(const char* variable) {

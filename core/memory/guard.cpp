@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "core/device/name.hpp"
 #include "core/memory/guard_levels.hpp"
 #include "core/memory/guard_table.hpp"
 #include "core/watched.hpp"
@@ -51,7 +52,7 @@ void HostGuard::NoteUnguarded(const SyncedMemory& memory, bool unified) noexcept
   if (Table::instance().open() || said[unified ? 1 : 0].exchange(true)) return;
   const std::string& label = memory.label();
   Log(LogLevel::kWarning, "FERRY_GUARD: the " + std::to_string(memory.capacity()) + " bytes of " +
-                              (label.empty() ? "a memory" : '"' + label + '"') + " are not guarded: " +
+                              (label.empty() ? "a memory" : Quoted(label)) + " are not guarded: " +
                               (unified ? "its device uses the host's memory"
                                        : "there are " + std::to_string(Table::kMost) +
                                              " guarded memories, they are too large, or the process was "

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/device/name.hpp"
 #include "ferry/detail/told_waits.hpp"
 #include "ferry/log.hpp"
 #include "ferry/synced_memory.hpp"
@@ -172,7 +173,7 @@ void TellSync(const Device& device, const Stream* on, const Site& site, std::int
 void LogRecord(const AccessRecord& record) {
   std::ostringstream line;
   line << "memory " << record.memory;
-  if (const std::string& label = record.memory->label(); !label.empty()) line << " \"" << label << '"';
+  if (const std::string& label = record.memory->label(); !label.empty()) line << ' ' << Quoted(label);
   line << ": " << Name(record.before) << ", " << Name(record.side) << ' ' << Name(record.access) << " -> "
        << Name(record.action);
   if (record.bytes != 0) line << ' ' << record.bytes << " bytes";

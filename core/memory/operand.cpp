@@ -5,6 +5,7 @@
 #include <iterator>
 #include <vector>
 
+#include "core/device/name.hpp"
 #include "ferry/error.hpp"
 #include "ferry/place.hpp"
 
@@ -21,8 +22,7 @@ std::string Text(std::span<const std::int64_t> dims) {
 }  // namespace
 
 std::string LabelOf(const Part& part) {
-  return part.memory == nullptr || part.memory->label().empty() ? "no label"
-                                                                : '"' + part.memory->label() + '"';
+  return part.memory == nullptr || part.memory->label().empty() ? "no label" : Quoted(part.memory->label());
 }
 
 std::int64_t CountOf(const char* call, std::span<const std::int64_t> dims) {

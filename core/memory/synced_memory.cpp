@@ -153,7 +153,7 @@ const std::string& SyncedMemory::label() const noexcept {
   if (const detail::Label* const label = label_.get()) return label->text;
   return none;
 }
-std::string SyncedMemory::Named() const { return label_ != nullptr ? '"' + label_->text + '"' : "a memory"; }
+std::string SyncedMemory::Named() const { return label_ != nullptr ? Quoted(label_->text) : "a memory"; }
 
 void SyncedMemory::RethrowNamed(const Buffer* full) const try {
   throw;

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "core/device/name.hpp"
 #include "core/memory/call.hpp"
 
 namespace ferry::detail {
 namespace {
 
 std::string Described(const SyncedMemory& memory) {
-  return "the memory " + (memory.label().empty() ? "without a label" : '"' + memory.label() + '"') + " of " +
+  return "the memory " + (memory.label().empty() ? "without a label" : Quoted(memory.label())) + " of " +
          std::to_string(memory.size()) + " bytes";
 }
 

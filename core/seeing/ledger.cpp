@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/seeing/output_file.hpp"
-#include "core/seeing/write_signals.hpp"
+#include "core/write_signals.hpp"
 #include "ferry/error.hpp"
 #include "ferry/stream.hpp"
 #include "ferry/synced_memory.hpp"

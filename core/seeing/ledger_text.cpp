@@ -80,13 +80,15 @@ void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {
 
 void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.unread == 0 || !entry.asked) return;
-  const bool release = entry.purpose == Purpose::kRelease;
+  const bool release = entry.purpose == Purpose::kRelease, all = entry.unread == entry.count;
   advice.push_back(
       Called(entry) + " copied to " + entry.to + " by the " + (release ? "Release" : "Prefetch") + " in " +
       NameOf(*entry.asked) + ": " + Times(entry.unread) + " of " + std::to_string(entry.count) +
       ", nobody read it there before it was overwritten or given back, or the program ended; unless a "
       "pointer that was kept has been used, " +
-      (release ? "a Release after that write, or none, would copy nothing" : "that Prefetch is needless"));
+      (!all      ? "what that copied was needless"
+       : release ? "a Release after that write, or none, would copy nothing"
+                 : "that Prefetch is needless"));
 }
 
 void AddWaits(const LedgerEntry& entry, std::vector<std::string>& advice) {
@@ -103,7 +105,7 @@ void AddPingPong(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.returned == 0 || entry.from > entry.to || !entry.written || !entry.asked) return;
   advice.push_back(Called(entry) + " went back and forth " + Times(entry.returned) + ": " +
                    NameOf(entry.written->site) + " on " + entry.from + " and " + NameOf(*entry.asked) +
-                   " on " + entry.to + " write it in turn; at one place they need no copy");
+                   " on " + entry.to + " ask for it in turn, to write it; at one place they need no copy");
 }
 
 std::string Json(const Site& site) {
@@ -174,13 +176,14 @@ std::vector<std::string> AdviceOn(const std::vector<LedgerEntry>& entries) {
 
 std::string TableOf(const std::vector<LedgerEntry>& entries, std::size_t most) {
   std::vector<Row> rows{{"bytes", "times", "took", "what", "memory", "made stale by", "asked for by"}};
-  for (const LedgerEntry& entry : entries) {
-    if (rows.size() > most) break;
-    rows.push_back({BytesInWords(entry.bytes), std::to_string(entry.count), InMicroseconds(entry.took_ns),
-                    What(entry), Cell(entry), Written(entry), Asked(entry)});
-  }
+  std::array<std::size_t, kKinds.size()> shown{};
+  for (const LedgerEntry& entry : entries)
+    if (shown[static_cast<std::size_t>(entry.kind)]++ < most)
+      rows.push_back({BytesInWords(entry.bytes), std::to_string(entry.count), InMicroseconds(entry.took_ns),
+                      What(entry), Cell(entry), Written(entry), Asked(entry)});
+  const std::size_t left = entries.size() + 1 - rows.size();
   std::string text = Columns(rows);
-  if (entries.size() > most) text += "  and " + std::to_string(entries.size() - most) + " more\n";
+  if (left != 0) text += "  and " + std::to_string(left) + " more\n";
   for (const std::string& advice : AdviceOn(entries)) text += "* " + advice + '\n';
   return text;
 }

@@ -78,7 +78,7 @@ class Ledger {
   /// Sentences on what the records prove to be needless, and how to save it.
   std::vector<std::string> Advice() const;
   static constexpr std::size_t kAllRows = ~std::size_t{0};  ///< for Table
-  /// The entries as a table, at most `rows` of them, and the advice.
+  /// The entries as a table, at most `rows` of each kind, and the advice.
   std::string Table(std::size_t rows = 20) const;
   /// {"entries": […], "advice": […]}, with the members of LedgerEntry; times in nanoseconds. What was asked
   /// for is told as "read", "mutable", "overwrite", "prefetch" or "release".

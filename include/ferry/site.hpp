@@ -5,7 +5,9 @@
 
 namespace ferry {
 
-/// A line of a program's source. A value; any thread may use it.
+/// A line of a program's source. A value; any thread may use it. The names are the program's own strings, as
+/// those of std::source_location are: a library that is unloaded (dlclose) takes those of its lines along.
+/// See docs/explanation/lifetime.md.
 class Site {
  public:
   /// As the default argument of a function: where that function is called.

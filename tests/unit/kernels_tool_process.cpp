@@ -6,9 +6,11 @@
 #include <Kokkos_Core.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ferry/ferry.hpp"
@@ -39,8 +41,12 @@ ferry::Device& Sim() {
 
 /// Before the first record, in all answers.
 void Program() {
+  std::optional<ferry::Array<float>> early(std::in_place, 16, Sim(), "early");
+  ferry::Place(Sim()).ReadWrite(*early);
   Kokkos::initialize();
   Told();
+  early.reset();
+  Require(Told().find("free") == std::string::npos, "no block ends that has not begun", "");
   {
     ferry::Array<float> x(16, Sim(), "x");
     ferry::Place(Sim()).ReadWrite(x);

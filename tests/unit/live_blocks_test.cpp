@@ -159,6 +159,17 @@ TEST_CASE("an OutOfMemory lists the ten largest of its side") {
   CHECK_THAT(text, !ContainsSubstring("of the host"));
 }
 
+TEST_CASE("whatever is in a label, what is said of its memory is one line") {
+  LogLines lines;
+  Simulated machine;
+  SyncedMemory memory(64, *machine.device, "a\nb\"\x01");
+  const Site site = Site::Caller();
+  memory.gpu_data(Stream::Main(*machine.device), site);
+  machine.device.reset();
+  REQUIRE(!lines.lines().empty());
+  CHECK(lines.lines().back().ends_with(":\n  \"a?b\"?\": 64 bytes, allocated by " + Name(site)));
+}
+
 TEST_CASE("a device that ends before what memories have of it says whose that is") {
   auto warnings = std::make_unique<LogLines>();
   Simulated machine;

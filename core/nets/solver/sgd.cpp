@@ -42,8 +42,10 @@ SGDSolver<T>::SGDSolver(const std::filesystem::path& param_file, const Place& pl
 template <class T>
 void SGDSolver<T>::PreSolve(const Place& place, int histories) {
   for (int i = 0; i < histories; ++i)
-    for (const Blob<T>* param : this->net_->learnable_params())
+    for (const Blob<T>* param : this->net_->learnable_params()) {
       this->history_.push_back(std::make_shared<Blob<T>>(param->shape(), place.device()));
+      this->history_.back()->set_name(param->name() + ".history." + std::to_string(i));
+    }
 }
 
 template <class T>

@@ -16,6 +16,7 @@ Part Scratch<T>::Take(std::int64_t count) {
   std::shared_ptr<Blob<T>> shared = mine.lock();
   if (shared == nullptr) {
     shared = std::make_shared<Blob<T>>(*device_);
+    shared->set_name("scratch of layers");
     mine = shared;
   }
   if (shared->count() < count) shared->Reshape({count});
