@@ -101,6 +101,7 @@ class QueueTrace {
   }
   /// The vendor's stream, which was under capture when its users went.
   bool keeps() const noexcept { return ended_ && kept_ != StreamHandle::kNone; }
+  StreamHandle kept() const noexcept { return kept_; }
 
  private:
   /// Where there can be no point: nothing is left afterwards, or the driver is gone, and its work with it.
@@ -186,6 +187,11 @@ std::optional<Stream> StreamNote::Alive() const {
 }
 
 std::optional<Event> StreamNote::LastPoint() const { return trace_->LastPoint(); }
+
+std::optional<StreamHandle> StreamNote::Kept() const noexcept {
+  if (trace_ == nullptr || !trace_->keeps()) return std::nullopt;
+  return trace_->kept();
+}
 
 bool StreamNote::Over() const noexcept { return trace_ != nullptr && trace_->Over(); }
 

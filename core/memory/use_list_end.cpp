@@ -96,7 +96,10 @@ std::optional<std::vector<StreamHandle>> UseList::StreamsOf(const Device& device
   std::vector<StreamHandle> streams;
   for (const Use& use : All()) {
     if (&use.on.device() != &device) return std::nullopt;
-    if (const auto stream = use.on.Alive()) streams.push_back(stream->handle());
+    if (const auto stream = use.on.Alive())
+      streams.push_back(stream->handle());
+    else if (const auto kept = use.on.Kept())
+      streams.push_back(*kept);
   }
   return streams;
 }

@@ -28,7 +28,10 @@ Uses::Uses(const Uses& other) : brief_(other.brief_) {
 }
 
 void Uses::reserve(std::size_t count) {
+  constexpr std::size_t kFew = 8;
   if (list_ == nullptr) list_ = std::make_unique<std::vector<Use>>();
+  if (count > kFew && count > list_->capacity()) [[unlikely]]
+    count = std::max(count, 2 * list_->capacity());  // of many, each one more must not copy all
   list_->reserve(count);
 }
 

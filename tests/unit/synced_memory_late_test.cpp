@@ -6,11 +6,13 @@
 #include <memory>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ferry/checked_device.hpp"
 #include "ferry/detail/take.hpp"
 #include "ferry/error.hpp"
+#include "ferry/pooled_device.hpp"
 #include "ferry/synced_memory.hpp"
 #include "sim_kernels.hpp"
 
@@ -65,6 +67,36 @@ TEST_CASE("a stream is noted anew after bytes could not be adopted, since anothe
   CHECK(after == 5);
   a.Deallocate(MemoryKind::kDevice, other, kPage, main_a.handle());
   b.Deallocate(MemoryKind::kDevice, lent, kPage, main_b.handle());
+  CheckNoMisuse();
+}
+
+TEST_CASE(
+    "a memory dies after a stream of its was dropped under capture, and what was queued there before runs") {
+  const bool ends = GENERATE(false, true), reads = GENERATE(false, true), unified = GENERATE(false, true),
+             pooled = GENERATE(false, true);
+  CAPTURE(ends, reads, unified, pooled);
+  sim::Reset({.order = sim::Order::kLate, .unified = unified});
+  int seen = -1;
+  {
+    std::unique_ptr<Device> device = std::make_unique<SimDevice>(0);
+    if (pooled) device = std::make_unique<PooledDevice>(std::move(device));
+    device = std::make_unique<CheckedDevice>(std::move(device));
+    const Stream other(*device);
+    auto memory = std::make_unique<SyncedMemory>(kPage, *device);
+    auto dropped = std::make_unique<Stream>(*device);
+    Fill(*memory, reads ? other : *dropped, 1);
+    See(*dropped, memory->gpu_data(*dropped), seen);
+    const StreamHandle handle = dropped->handle();
+    sim::BeginCapture(*dropped);
+    dropped.reset();
+    if (ends) sim::EndCapture(Stream::Borrow(*device, handle));
+    memory.reset();
+    SyncedMemory next(kPage, *device);
+    Fill(next, other, 9);
+    other.Synchronize();
+  }
+  sim::Drain();
+  CHECK(seen == 1);
   CheckNoMisuse();
 }
 

@@ -33,6 +33,9 @@ class StreamNote {
   /// Of a stream that has ended, the point after its last work; nothing where no work can be left. Throws
   /// StreamCaptureError for one that was under graph capture then and still is.
   std::optional<Event> LastPoint() const;
+  /// Of a stream that was under graph capture when it ended, the vendor's stream, which is there as long as
+  /// this is.
+  std::optional<StreamHandle> Kept() const noexcept;
   /// Whether the stream has ended and all its work is done, as far as that is known without a wait.
   bool Over() const noexcept;
 

@@ -83,7 +83,7 @@ class UseList {
   /// capture.
   bool TryEndBefore(const Stream& on) noexcept;
   bool TryEndBeforeHost() noexcept;
-  /// Of the uses that there are, as far as the streams have not ended. Nothing where one of them is another
+  /// Of the uses that there are, as far as the vendor has their streams. Nothing where one of them is another
   /// device's: its handle may be that of one of this device's.
   std::optional<std::vector<StreamHandle>> StreamsOf(const Device& device) const;
 

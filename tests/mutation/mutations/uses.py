@@ -167,4 +167,7 @@ MUTATIONS = [
      "a stream that ended under capture does not count for its device"),
     (STREAM, "  if (Queue::Of(stream).use_count() == 1) dying.push_back(Queue::Of(stream));\n", "",
      "a stream ends while the memory is locked"),
+    (END, "    else if (const auto kept = use.on.Kept())\n      streams.push_back(*kept);\n", "",
+     "memory is given back before work of a stream that was dropped under capture"),
+    ("core/memory/uses.cpp", "2 * list_->capacity()", "list_->capacity()", "each reader more copies all that were there"),
 ]
