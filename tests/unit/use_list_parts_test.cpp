@@ -11,6 +11,19 @@ namespace {
 
 constexpr Bytes kLeft{0, 8}, kRight{8, Bytes::kEnd}, kMiddle{4, 12};
 
+TEST_CASE("room for one use more is made without a copy of all of them each time") {
+  UseFixture f;
+  Uses uses;
+  int copies = 0;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const Use* const before = uses.begin();
+    uses.reserve(i + 1);
+    copies += uses.begin() != before;
+    uses.Change([&](std::vector<Use>& all) { all.push_back(Use{StreamNote(f.a), false}); });
+  }
+  CHECK(copies < 20);
+}
+
 TEST_CASE("an access waits for nobody who uses other bytes") {
   for (const Access access : {kRead, kReadWrite, kOverwrite}) {
     UseFixture f;

@@ -20,7 +20,7 @@ MACHINE = "backends/sim/machine.cpp"
 MUTATIONS = [
     # GetDevice.
     (CHOOSE, "  if (device == nullptr) device = Make(found);", "  device = Make(found);", "each GetDevice makes a device"),
-    (CHOOSE, "  const std::lock_guard lock(mutex_);\n", "", "two threads make two devices of one name"),
+    (CHOOSE, "  const std::lock_guard lock(mutex_);\n  auto& device", "  auto& device", "two threads make two devices of one name"),
     (CHOOSE, "devices_[found.backend.name + (':' + std::to_string(found.index))]", "devices_[std::string(name)]",
      "a device has one for each spelling of its name"),
     (CHOOSE, "  if (digits.starts_with('-')) return std::nullopt;", "", "a device may have a negative number"),
