@@ -46,9 +46,9 @@ check_headers() {
 upward() {
   cat <<'END'
 include      | (core|backends)/
-backends     | core/|ferry/(synced_memory|shape|blob|proto)\.
-core/device  | backends/|core/(memory|kernels|blob|proto)/|ferry/(detail/)?(synced_memory|kernels|kokkos|shape|blob|proto)[._/]
-core/memory  | backends/|core/(seeing|kernels|blob|proto)/|ferry/(ledger|trace|transfer_guard|(detail/)?(kernels|kokkos|shape|blob|proto))[._/]
+backends     | core/|ferry/(synced_memory|array|place|shape|shaped|blob|const_blob|diff|proto|ledger|trace|transfer_guard|overlap)[._/]
+core/device  | backends/|core/(memory|seeing|kernels|blob|proto)/|ferry/(ledger|trace|transfer_guard|overlap|(detail/)?(synced_memory|array|place|kernels|kokkos|shape|shaped|blob|const_blob|diff|proto))[._/]
+core/memory  | backends/|core/(seeing|kernels|blob|proto)/|ferry/(ledger|trace|transfer_guard|overlap|(detail/)?(kernels|kokkos|shape|shaped|blob|const_blob|diff|proto))[._/]
 core/seeing  | backends/|core/(kernels|blob|proto)/|ferry/(detail/)?(kernels|kokkos|shape|blob|proto)[._/]
 core/kernels | core/(blob|proto)/|ferry/(shape|blob|proto)\.
 core/blob    | backends/|core/proto/|ferry/proto\.

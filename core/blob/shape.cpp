@@ -22,7 +22,8 @@ std::string Join(std::span<const std::int64_t> numbers) {
 
 [[noreturn]] void RefuseIndex(std::span<const std::int64_t> dims, const std::string& index, Bound bound,
                               const char* call) {
-  const std::string refused = std::string(call) + ": index " + index + " in ";
+  const std::string refused =
+      std::string(call) + ": " + (index.empty() ? "no index" : "index " + index) + " in ";
   if (dims.empty()) throw ShapeError(refused + "a shape without axes; give an index without numbers");
   throw ShapeError(refused + "shape " + Join(dims) + "; at most " +
                    (dims.size() == 1
@@ -47,8 +48,8 @@ AllInts& all_ints() {
 std::int64_t Shape::count(int start, int end, const char* call) const {
   if (start < 0 || start > end || end > num_axes_)
     throw ShapeError(std::string(call) + ": axes " + std::to_string(start) + " to " + std::to_string(end) +
-                     " of shape " + ToString() + "; 0 <= start <= end <= " + std::to_string(num_axes_) +
-                     " must hold");
+                     (empty() ? " of a shape without axes" : " of shape " + ToString()) +
+                     "; 0 <= start <= end <= " + std::to_string(num_axes_) + " must hold");
   std::int64_t product = 1;
   for (int axis = start; axis < end; ++axis) product *= dims_[static_cast<std::size_t>(axis)];
   return product;
@@ -99,7 +100,7 @@ void Shape::FailDim(std::uint64_t dim, const char* call) const {
 
 void Shape::FailAxis(int axis, const char* call) const {
   throw ShapeError(std::string(call) + ": axis " + std::to_string(axis) + " of " +
-                   (empty() ? "a shape without axes"
+                   (empty() ? "a shape without axes; ask num_axes first"
                             : "shape " + ToString() + "; its axes are " + std::to_string(-num_axes_) +
                                   " to " + std::to_string(num_axes_ - 1)));
 }

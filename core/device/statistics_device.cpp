@@ -44,10 +44,11 @@ void* StatisticsDevice::Allocate(MemoryKind kind, std::size_t bytes, StreamHandl
   return ptr;
 }
 
-/// Before the device has the bytes back, and another thread can get them.
+/// Before the device has the bytes back, and another thread can get them. What is given back twice, which the
+/// checks of a debug build refuse, leaves no number below 0.
 void StatisticsDevice::Freed(std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
-  statistics_.live_bytes -= bytes;
+  statistics_.live_bytes -= std::min<std::uint64_t>(statistics_.live_bytes, bytes);
 }
 
 void StatisticsDevice::Deallocate(MemoryKind kind, void* ptr, std::size_t bytes, StreamHandle on) noexcept {

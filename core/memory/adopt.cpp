@@ -54,8 +54,9 @@ void SyncedMemory::set_const_gpu_data(const void* ptr, const Stream& on, Deleter
 void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter deleter, const Stream& on,
                          const Site& site) {
   const auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument("SyncedMemory::set_" + std::string(space == kHost ? "cpu" : "gpu") +
-                                "_data: the pointer is " + why);
+    throw std::invalid_argument("SyncedMemory::set_" +
+                                std::string(constness == Constness::kConstant ? "const_" : "") +
+                                (space == kHost ? "cpu" : "gpu") + "_data: the pointer is " + why);
   };
   if (ptr == nullptr) refuse("null; give one to " + std::to_string(size_) + " bytes");
   if (Owns(ptr)) refuse("to bytes that this memory owns and would free; give it bytes of another owner");

@@ -13,8 +13,9 @@
 /// A simulated GPU, for tests: the backend code of CUDA and HIP over host memory and queues. Work runs as
 /// late as the contract of Device allows, or early, in an order drawn from a seed, so that a missing wait is
 /// seen, and seen again. Device memory is out of the host's reach: a touch of it is a segmentation fault, and
-/// so is a touch behind the end of any block; a line on stderr says whose memory it is. Fresh memory is full
-/// of 0xA5. One simulated machine a process; any thread may call.
+/// so is a touch behind the end of a block (of pinned and managed ones, of 8,192 at a time); a line on stderr
+/// says whose memory it is. Fresh memory is full of 0xA5. One simulated machine a process; any thread may
+/// call.
 namespace ferry::sim {
 
 /// Names of the calls that a fault can strike: the runtime's, CUDA's without "cuda", and those of this

@@ -105,6 +105,14 @@ TEST_CASE("a blob is not constructed of a shape that cannot be, and the error na
                                "2305843009213693951 elements of 4 bytes, the most that can be addressed"));
 }
 
+TEST_CASE("an index without numbers is named as such where there is no element") {
+  const BlobWorld world;
+  const Blob<float> none({0}, world.device());
+  CHECK_THROWS_MATCHES(none.data_at(std::vector<int>{}), ShapeError,
+                       Message("Blob::data_at: no index in shape 0; at most 1 number is allowed, from 0 to "
+                               "its dim - 1"));
+}
+
 TEST_CASE("an axis that is not there is an error that names the call and the shape") {
   const EachWorld world;
   CheckRefused(

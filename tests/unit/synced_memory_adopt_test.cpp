@@ -202,6 +202,8 @@ TEST_CASE("a refused pointer stays the caller's, and the memory as it was") {
                        Message("SyncedMemory::set_cpu_data: the pointer is null; give one to 4 bytes"));
   CHECK_THROWS_MATCHES(f.memory->set_gpu_data(nullptr, deleter), std::invalid_argument,
                        Message("SyncedMemory::set_gpu_data: the pointer is null; give one to 4 bytes"));
+  CHECK_THROWS_MATCHES(f.memory->set_const_cpu_data(nullptr, deleter), std::invalid_argument,
+                       Message("SyncedMemory::set_const_cpu_data: the pointer is null; give one to 4 bytes"));
   CHECK(f.memory->head() == SYNCED);
   CHECK(f.memory->cpu_data() == f.mine.data());
   CHECK(f.memory->gpu_data() == gpu);
