@@ -190,8 +190,9 @@ TEST_CASE("an axis may count from the end") {
   CHECK_THROWS_MATCHES(shape.CanonicalAxisIndex(2), ShapeError,
                        Message("Shape::CanonicalAxisIndex: axis 2 of shape 2 3 (6); its axes are -2 to 1"));
   CHECK_THROWS_AS(shape.CanonicalAxisIndex(-3), ShapeError);
-  CHECK_THROWS_MATCHES(Shape{}.CanonicalAxisIndex(0), ShapeError,
-                       Message("Shape::CanonicalAxisIndex: axis 0 of a shape without axes; ask num_axes first"));
+  CHECK_THROWS_MATCHES(
+      Shape{}.CanonicalAxisIndex(0), ShapeError,
+      Message("Shape::CanonicalAxisIndex: axis 0 of a shape without axes; ask num_axes first"));
 }
 
 TEST_CASE("a legacy shape is filled up with ones at the end that the axis counts from") {

@@ -62,6 +62,14 @@ TEST_CASE("Live bytes fall when memory is given back, their peak does not") {
   CHECK(counted.device.statistics().live_bytes == 0);
 }
 
+TEST_CASE("What is given back twice leaves no live bytes, and not more than all") {
+  Counted counted;
+  void* const block = counted.device.Allocate(kDevice, 64, kMain);
+  for (void* const again : {block, static_cast<void*>(nullptr)})
+    counted.device.Deallocate(kDevice, again, 64, kMain);
+  CHECK(GetStatistics(counted.device).live_bytes == 0);
+}
+
 TEST_CASE("A difference of statistics is what was done in between") {
   Counted counted;
   counted.Copy(CopyKind::kHostToDevice, 10);

@@ -61,7 +61,8 @@ MUTATIONS = [
     (CHOOSE, "make_unique<CheckedDevice>(std::move(device));",
      "make_unique<StatisticsDevice>(std::make_unique<CheckedDevice>(std::move(device)));",
      "what is refused is counted"),
-    (STATISTICS, "  statistics_.live_bytes -= bytes;", "  (void)bytes;", "live bytes never fall"),
+    (STATISTICS, "  statistics_.live_bytes -= std::min<std::uint64_t>(statistics_.live_bytes, bytes);", "  (void)bytes;", "live bytes never fall"),
+    (STATISTICS, "std::min<std::uint64_t>(statistics_.live_bytes, bytes)", "bytes", "what is given back twice leaves more than all live"),
 
     # No host memory.
     (CHECKED, "    unmake();\n", "    (void)unmake;\n", "what cannot be noted is lost"),
