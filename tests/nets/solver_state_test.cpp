@@ -54,6 +54,27 @@ TEST_CASE("A state that is another solver's is refused, and changes nothing") {
   }
 }
 
+TEST_CASE("A solver's history is named after its parameters, also once it was read from a file") {
+  for (const std::string format : {"BINARYPROTO", "HDF5"}) {
+    INFO(format);
+    const Folder folder;
+    const World world("host cpu");
+    const std::string end = format == "HDF5" ? ".h5" : "";
+    const std::string text = PrefixIn(folder) + "type: 'Adam' snapshot_format: " + format;
+    const auto solver = FedSolver<float>(SmallSolver(text), world.place());
+    solver->Snapshot();
+    for (int pass = 0; pass < 2; ++pass) {
+      const auto& params = solver->net()->learnable_params();
+      const auto& history = dynamic_cast<SGDSolver<float>&>(*solver).history();
+      REQUIRE(history.size() == 2 * params.size());
+      for (std::size_t i = 0; i < history.size(); ++i)
+        CHECK(history[i]->name() ==
+              params[i % params.size()]->name() + ".history." + std::to_string(i / params.size()));
+      solver->Restore(folder / ("s_iter_0.solverstate" + end));
+    }
+  }
+}
+
 TEST_CASE("A state of an iteration that none is, or of a step that none is, is refused") {
   for (const std::string format : {"BINARYPROTO", "HDF5"}) {
     INFO(format);

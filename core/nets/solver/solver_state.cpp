@@ -85,6 +85,7 @@ SolverState ReadHdf5(const std::filesystem::path& path, const History<T>& like, 
     const Shape shape = file.ShapeOf(HistoryName(i));
     if (shape != like[i]->shape()) FailShape(path.string(), i, shape.ToString(), like[i]->shape_string());
     history->push_back(std::make_shared<Blob<T>>(shape, like[i]->device()));
+    history->back()->set_name(like[i]->name());
     file.Read(HistoryName(i),
               std::span(history->back()->overwrite_cpu_data(site), static_cast<std::size_t>(shape.count())));
   }
@@ -104,6 +105,7 @@ SolverState ReadBinary(const std::filesystem::path& path, const History<T>& like
   for (std::size_t i = 0; i < count; ++i) {
     BlobProto& message = *state.mutable_history(static_cast<int>(i));
     auto blob = std::make_shared<Blob<T>>(like[i]->device());
+    blob->set_name(like[i]->name());
     try {
       blob->FromProto(message, true, site);
     } catch (const Error& error) {
