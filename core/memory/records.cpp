@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <memory>
 #include <new>
-#include <utility>
 #include <vector>
+
+#include "core/memory/writers.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -106,20 +107,20 @@ void Records::NoteBytes(const Arrival& arrival) noexcept {
 }
 
 void Records::Follow(const CopyRecord& copy, Bytes bytes, const Buffer& to, std::uint64_t arrivals) noexcept {
-  if (!Keep({copy, &to, {bytes}, {}, arrivals}))
+  if (!Keep(copy, bytes, to, arrivals))
     detail::Tell(OutcomeRecord{&copy, copy.memory->label(), true}, arrivals);
 }
 
-bool Records::Keep(Prefetched copy) noexcept try {
-  const SyncedMemory& memory = *copy.copy.memory;
-  if (copy.to->adopted()) return false;
+bool Records::Keep(const CopyRecord& copy, Bytes bytes, const Buffer& to, std::uint64_t arrivals) noexcept
+    try {
+  const SyncedMemory& memory = *copy.memory;
+  if (to.adopted()) return false;
   if (memory.writers_ == nullptr) memory.writers_ = std::make_unique<Writers>();
   auto& prefetched = memory.writers_->prefetched;
   if (prefetched.size() == Writers::kMost) return false;
-  copy.copy.on = nullptr;
-  copy.copy.source = nullptr;
-  copy.label = memory.label();
-  prefetched.push_back(std::move(copy));
+  prefetched.push_back({copy, &to, {bytes}, memory.label(), arrivals});
+  prefetched.back().copy.on = nullptr;
+  prefetched.back().copy.source = nullptr;
   return true;
 } catch (const std::bad_alloc&) {
   return false;

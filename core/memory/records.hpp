@@ -7,7 +7,6 @@
 
 #include "core/memory/arrival.hpp"
 #include "core/memory/observers.hpp"
-#include "core/memory/writers.hpp"
 
 namespace ferry::detail {
 
@@ -55,7 +54,7 @@ class Records {
   static void NoteWriter(const Arrival& arrival) noexcept;
   static void NoteBytes(const Arrival& arrival) noexcept;
   /// Returns whether the copy's outcome can be known.
-  static bool Keep(Prefetched copy) noexcept;
+  static bool Keep(const CopyRecord& copy, Bytes bytes, const Buffer& to, std::uint64_t arrivals) noexcept;
   static const void* HostBytesOf(const Arrival& arrival) noexcept;
 };
 

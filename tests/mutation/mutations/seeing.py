@@ -176,8 +176,8 @@ MUTATIONS = [
 
     # Copies in vain, by the bytes that are left.
     (RECORDS, "if (prefetched.size() == Writers::kMost) return false;", "", "a memory remembers any number of Prefetches"),
-    (RECORDS, "  copy.copy.on = nullptr;\n", "", "a copy in vain names a stream that may be gone"),
-    (RECORDS, "  if (copy.to->adopted()) return false;\n", "", "a copy to the program's bytes is pending"),
+    (RECORDS, "  prefetched.back().copy.on = nullptr;\n", "", "a copy in vain names a stream that may be gone"),
+    (RECORDS, "  if (to.adopted()) return false;\n", "", "a copy to the program's bytes is pending"),
     (RECORDS, "    if (read) detail::Tell(OutcomeRecord{&one.copy, one.label, true}, one.arrivals);\n", "", "what was read is pending"),
     (RECORDS, "OutcomeRecord{&copy, copy.memory->label(), true}", "OutcomeRecord{&copy, copy.memory->label(), false}", "a copy that nobody follows was in vain"),
     (LEDGER, "  if (copy.purpose != Purpose::kAccess) ++entry.pending;\n", "  ++entry.pending;\n", "an access is pending"),
