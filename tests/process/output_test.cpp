@@ -189,7 +189,7 @@ TEST_CASE("A log's sink may end the program that is warned of its trace") {
 TEST_CASE("Without a stderr, what is said there changes no byte of a device, and no trace") {
   const Folder folder;
   const std::string trace = (folder / "t.json").string();
-  CHECK(Run("FERRY_GUARD=" + std::string(GENERATE("0", "1")), "speaks 2>&-").status == 0);
+  CHECK(Run("FERRY_DEVICE=sim FERRY_GUARD=" + std::string(GENERATE("0", "1")), "speaks 2>&-").status == 0);
   CHECK(Run("FERRY_DEVICE=host FERRY_LOG=trace FERRY_TRACE=" + trace, "speaks 2>&-").status == 0);
   CHECK(Bytes(trace).starts_with("["));
   CHECK(Count(Bytes(trace), "[ferry]") == 0);

@@ -37,7 +37,7 @@ MUTATIONS = [
      "an access in front of a block is taken for one far behind another"),
     (STRAY, "      machine.mutex.unlock();\n", "", "the report keeps the lock"),
     (FAULT, "  if (previous.sa_handler == SIG_IGN && sent) return;\n", "", "a signal that is ignored ends the process"),
-    (FAULT, "  SendAgain(signal, info);\n", "", "a signal that was sent is lost"),
+    (FAULT, "  SendAgain(signal, info);\n", "  if (!sent) SendAgain(signal, info);\n", "a signal that was sent is lost"),
     (FAULT, "handles(ours) || set_since", "handles(ours)", "a handler that the program set later is displaced"),
     (FAULT, " && !handles(previous);", ";", "a test framework's handler that is set again displaces the report"),
     (FAULT, "ours.sa_flags |= SA_SIGINFO", "ours.sa_flags = SA_SIGINFO",
