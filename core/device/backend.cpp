@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ferry/checked_device.hpp"
 #include "ferry/detail/dependents.hpp"
@@ -94,12 +95,18 @@ Device& DeviceTable::Get(std::string_view name, std::span<const Backend> backend
 
 void DeviceTable::LogLive() noexcept try {
   if (log_level() > LogLevel::kInfo) return;
-  const std::lock_guard lock(mutex_);
-  for (const auto& [name, device] : devices_)
-    if (const std::string live = Dependents::Of(device->serial()).live().Text(LiveList::Where::kAnywhere);
-        !live.empty())
-      Log(LogLevel::kInfo, "the program ends before what memories have of " + name + ':' + live);
-} catch (const std::bad_alloc&) {  // nobody is told
+  std::vector<std::string> lines;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, device] : devices_) {
+      if (device == nullptr) continue;  // it could not be made
+      const std::string live = Dependents::Of(device->serial()).live().Text(LiveList::Where::kAnywhere);
+      if (!live.empty())
+        lines.emplace_back("the program ends before what memories have of ").append(name).append(":" + live);
+    }
+  }
+  for (const std::string& line : lines) Log(LogLevel::kInfo, line);  // a sink may ask for a device
+} catch (const std::bad_alloc&) {                                    // nobody is told
 }
 
 Device& GetDefault(const char* wanted, DeviceTable& table, std::span<const Backend> backends) {

@@ -107,8 +107,11 @@ void Records::NoteBytes(const Arrival& arrival) noexcept {
 }
 
 void Records::Follow(const CopyRecord& copy, Bytes bytes, const Buffer& to, std::uint64_t arrivals) noexcept {
-  if (!Keep(copy, bytes, to, arrivals))
-    detail::Tell(OutcomeRecord{&copy, copy.memory->label(), true}, arrivals);
+  if (Keep(copy, bytes, to, arrivals)) return;
+  CopyRecord known = copy;
+  known.on = nullptr;
+  known.source = nullptr;
+  detail::Tell(OutcomeRecord{&known, copy.memory->label(), true}, arrivals);
 }
 
 bool Records::Keep(const CopyRecord& copy, Bytes bytes, const Buffer& to, std::uint64_t arrivals) noexcept

@@ -71,7 +71,8 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  /// At the end of a program: what is pending counts as unread. FERRY_LEDGER does so before it prints.
+  /// At the end of a program, after its last access: what is pending counts as unread. FERRY_LEDGER does so
+  /// before it prints.
   void CountPendingAsUnread();
   /// Those with the most bytes first, and after them those that took longest.
   std::vector<LedgerEntry> Entries() const;

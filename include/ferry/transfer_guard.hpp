@@ -27,7 +27,7 @@ class TransferRefused : public Error {
 };
 
 /// While it lives, this thread's copies between the host and devices, or two devices, are allowed, logged as
-/// warnings, or refused: then the access throws TransferRefused, and changes nothing, except that of several
+/// warnings, or refused: then the access throws TransferRefused, and changes no byte, except that of several
 /// copies that it needs, those before the refused one stay. A Prefetch is a copy, too. The innermost guard of
 /// the thread decides, so that kAllow marks what is meant. Where a thread has none, the environment variable
 /// FERRY_TRANSFERS does (allow, log or throw), or all are allowed. To be destroyed by the thread that made

@@ -20,6 +20,7 @@
 #include "ferry/error.hpp"
 #include "ferry/log.hpp"
 #include "ferry/pointer_guard.hpp"
+#include "ferry/sim.hpp"
 #include "ferry/synced_memory.hpp"
 
 namespace {
@@ -214,6 +215,23 @@ int LimitsFiles() {
   return 0;
 }
 
+/// A device cannot be made, and the log's sink asks for another one at the end.
+int FailsToMake() {
+  sim::Reset({.fail_at = 1, .fail_call = "Describe"});
+  try {
+    GetDevice("sim");
+    return 1;
+  } catch (const Error&) {
+  }
+  SetLogSink([](LogLevel, std::string_view line) {
+    GetDevice("host");
+    std::cout << line << std::endl;
+  });
+  static const auto* const leaked = new SyncedMemory(kBytes, GetDevice("host"), "leaked");
+  leaked->cpu_data();
+  return 0;
+}
+
 /// By a stream of wide characters, which takes no others.
 int PrintsWide() {
   std::wprintf(L"before\n");
@@ -247,6 +265,7 @@ int main(int argc, char** argv) {
   if (scenario == "leaks") return Leaks();
   if (scenario == "speaks") return Speaks();
   if (scenario == "limits-files") return LimitsFiles();
+  if (scenario == "fails-to-make") return FailsToMake();
   if (scenario == "prints-wide") return PrintsWide();
   if (scenario == "runs-itself") return RunsItself(argv[0]);
   if (scenario == "end-at-warning") return EndAtWarning();

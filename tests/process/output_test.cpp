@@ -59,6 +59,9 @@ TEST_CASE("FERRY_LOG=info says at the program's end what is live on devices that
       "by Leaks (child.cpp:"));
   CHECK_FALSE(outcome.Says("\"global\""));
   CHECK(Run("FERRY_LOG=info", "moves").output.empty());
+  const Outcome other = Run("FERRY_LOG=info", "fails-to-make");
+  CHECK(other.status == 0);
+  CHECK(other.Says("what memories have of host:0:"));
   CHECK(Run("FERRY_LOG=warning", "leaks").output.empty());
 }
 

@@ -76,6 +76,24 @@ TEST_CASE(
   CHECK((stays->labels == std::vector<std::string>{"x", "y"} && comes->labels.size() == 1));
 }
 
+TEST_CASE(
+    "What a Release brought, and was overwritten in place, was made in vain, though new bytes are read") {
+  constexpr std::size_t kParts = 32;
+  LedgerFixture f;
+  const auto vain = std::make_shared<InVain>();
+  const Watch watch(vain);
+  const Stream on = Stream::Main(*f.device);
+  SyncedMemory x(2 * kParts, *f.device, "x");
+  x.overwrite_gpu_data({}, on);
+  for (std::size_t i = 0; i < kParts; ++i) x.overwrite_cpu_data({2 * i + 1, 1});
+  x.Release(Side::kGpu);
+  on.Synchronize();
+  for (std::size_t i = 0; i < kParts; ++i) x.overwrite_cpu_data({2 * i, 1});
+  CHECK((vain->count == kParts && vain->read == 0));
+  for (std::size_t i = 0; i < kParts; ++i) x.cpu_data({2 * i, 1});
+  CHECK((vain->count == kParts && vain->read == 0));
+}
+
 TEST_CASE("Of more than 64 copies at a time that nobody has used, the first 64 are known") {
   LedgerFixture f;
   const auto vain = std::make_shared<InVain>();

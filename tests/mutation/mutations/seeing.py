@@ -179,7 +179,7 @@ MUTATIONS = [
     (RECORDS, "  prefetched.back().copy.on = nullptr;\n", "", "a copy in vain names a stream that may be gone"),
     (RECORDS, "  if (to.adopted()) return false;\n", "", "a copy to the program's bytes is pending"),
     (RECORDS, "    if (read) detail::Tell(OutcomeRecord{&one.copy, one.label, true}, one.arrivals);\n", "", "what was read is pending"),
-    (RECORDS, "OutcomeRecord{&copy, copy.memory->label(), true}", "OutcomeRecord{&copy, copy.memory->label(), false}", "a copy that nobody follows was in vain"),
+    (RECORDS, "OutcomeRecord{&known, copy.memory->label(), true}", "OutcomeRecord{&known, copy.memory->label(), false}", "a copy that nobody follows was in vain"),
     (LEDGER, "  if (copy.purpose != Purpose::kAccess) ++entry.pending;\n", "  ++entry.pending;\n", "an access is pending"),
     (LEDGER, "  if (!outcome.read) ++entry->unread;\n", "  ++entry->unread;\n", "what was read was in vain"),
     (LEDGER, "entry == nullptr || entry->pending == 0", "entry == nullptr", "what is told after the program's end counts twice"),
