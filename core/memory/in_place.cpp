@@ -50,8 +50,10 @@ void* SyncedMemory::PartInPlace(Access access, const Stream* on, Bytes bytes) co
   const Buffer& host = BufferOf(kHost);
   if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
   detail::HostGuard::Refresh(*this, bytes);
-  if (writers_ != nullptr && access != Access::kOverwrite) detail::Records::NoteUse(*this, bytes, here);
-  if (writers_ != nullptr && access != Access::kRead) detail::Records::NoteLoss(*this, bytes);
+  if (writers_ != nullptr) [[unlikely]] {
+    if (access != Access::kOverwrite) detail::Records::NoteUse(*this, bytes, here);
+    if (access != Access::kRead) detail::Records::NoteLoss(*this, bytes);
+  }
   Publish(bytes, access, *space, on);
   return here.At(bytes);
 }
