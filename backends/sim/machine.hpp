@@ -190,7 +190,7 @@ class Machine {
   std::map<std::uintptr_t, EventState> events_;
   std::map<std::uintptr_t, std::shared_ptr<Queue>> by_handle_;
   std::vector<std::shared_ptr<Queue>> queues_;     ///< those in use, and destroyed ones with work left
-  std::deque<std::shared_ptr<Queue>> unfinished_;  ///< made or destroyed, oldest first, finished or not
+  std::deque<std::shared_ptr<Queue>> unfinished_;  ///< the destroyed ones, oldest first, finished or not
 };
 
 inline Machine& machine() { return Machine::The(); }

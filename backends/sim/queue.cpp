@@ -11,8 +11,7 @@ namespace ferry::sim {
 namespace {
 
 thread_local const Op* kernel = nullptr;  ///< that the thread is inside
-/// Streams made, or destroyed, whose work may be left undone: a program may make and drop streams for ever,
-/// and whoever has a point in one has it destroyed only once that is reached.
+/// Destroyed streams whose work may be left undone: a program may make and drop streams for ever.
 constexpr std::size_t kMostUnfinished = 64;
 
 }  // namespace
@@ -37,12 +36,10 @@ std::shared_ptr<Queue> Machine::MakeQueue(int device, const Call& call, Lock& lo
   while (unfinished_.size() > kMostUnfinished) {
     const auto oldest = unfinished_.front();
     unfinished_.pop_front();
-    if (oldest->done == oldest->queued || oldest->capturing) continue;
     RunUntil({oldest, oldest->queued}, lock);
   }
   const std::uintptr_t handle = stream_handles_.Make(Random() % 2 == 0);
   queues_.push_back(std::make_shared<Queue>(Queue{handle, device, kind, call}));
-  unfinished_.push_back(queues_.back());
   by_handle_.emplace(handle, queues_.back());
   return queues_.back();
 }

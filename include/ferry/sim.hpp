@@ -35,7 +35,7 @@ inline constexpr std::string_view kCalls[] = {
 /// When work that was queued runs.
 enum class Order : std::uint8_t {
   kDrawn,  ///< drawn from the seed: the machine is late, or runs some work early; seed 0 is late
-  kLate,   ///< when something must wait for it, or needs its memory, or 64 streams were made after its own
+  kLate,   ///< when something must wait for it, or needs its memory
   kEarly,  ///< before the call that made it runnable returns, as far as that may run it
 };
 

@@ -91,5 +91,4 @@ MUTATIONS = [
     (QUEUE, "queue->capture_invalidated = ended = true;", "ended = true;", "a capture survives a wait for its device"),
     (SIM, "          if (queue->capturing) return ++m.report.captured, SimRuntime::kSuccess;\n", "",
      "kernels of a graph run at once"),
-    (QUEUE, "  unfinished_.push_back(queues_.back());\n", "", "streams that somebody has a point in pile up"),
 ]
