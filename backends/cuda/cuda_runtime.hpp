@@ -48,6 +48,7 @@ struct CudaRuntime {
   static Error StreamIsCapturing(Stream stream, CaptureStatus* status) noexcept {
     return cudaStreamIsCapturing(stream, status);
   }
+  static constexpr bool EventsNeedStream() noexcept { return false; }
   using CaptureMode = cudaStreamCaptureMode;
   static constexpr CaptureMode kCaptureRelaxed = cudaStreamCaptureModeRelaxed;
   static Error ThreadExchangeStreamCaptureMode(CaptureMode* mode) noexcept {

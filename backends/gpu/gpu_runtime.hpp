@@ -37,8 +37,9 @@ namespace ferry::gpu {
 ///                  Copies that read it without fail. Called where that one has memory_pools.
 ///   ThreadExchangeStreamCaptureMode  exchanges what the calling thread may do while a stream is under
 ///                  capture; kCaptureRelaxed lets it do all that cannot harm the capture.
-///   kNotCapturing  is the capture status of a stream whose work runs.
-///   kStreamCaptureImplicit  is the answer of StreamIsCapturing for a main stream that would have to wait for
+///   EventsNeedStream  says whether a stream must not be destroyed while the host may wait for an event in
+///   it. kNotCapturing  is the capture status of a stream whose work runs. kStreamCaptureImplicit  is the
+///   answer of StreamIsCapturing for a main stream that would have to wait for
 ///                  a stream under capture.
 template <class R>
 concept GpuRuntime = requires(
@@ -93,6 +94,7 @@ concept GpuRuntime = requires(
                        { R::StreamQuery(stream) } -> std::same_as<typename R::Error>;
                        { R::StreamWaitEvent(stream, event) } -> std::same_as<typename R::Error>;
                        { R::StreamIsCapturing(stream, out_status) } -> std::same_as<typename R::Error>;
+                       { R::EventsNeedStream() } -> std::same_as<bool>;
 
                        { R::ThreadExchangeStreamCaptureMode(mode) } -> std::same_as<typename R::Error>;
 

@@ -20,10 +20,9 @@ namespace ferry::gpu {
 enum class PointKind : std::uint8_t { kPlain, kMeasuring };
 
 /// A device's own streams, and points in any stream. Events are used again, since to make one costs more than
-/// to record it; a wait for an event keeps the state that it had when the wait was queued. A stream is
-/// destroyed after the last point in it has been released: ROCm from 6.0 on uses the stream of an event that
-/// the host waits for (hipEventSynchronize), although it was destroyed. Any thread may call, with the device
-/// current.
+/// to record it; a wait for an event keeps the state that it had when the wait was queued. Where events need
+/// their stream, it is destroyed after the last point in it has been released. Any thread may call, with the
+/// device current.
 template <GpuRuntime Runtime>
 class Queues {
  public:
@@ -76,10 +75,13 @@ class Queues {
       return error;
     }
     point->on = on;
-    const std::lock_guard lock(mutex_);
-    const auto it = own_.find(on);
-    point->counted = it != own_.end();
-    if (point->counted) ++it->second.points;
+    point->counted = false;
+    if (Runtime::EventsNeedStream()) {
+      const std::lock_guard lock(mutex_);
+      const auto it = own_.find(on);
+      point->counted = it != own_.end();
+      if (point->counted) ++it->second.points;
+    }
     made = EventHandle{reinterpret_cast<std::uintptr_t>(point)};
     return error;
   }

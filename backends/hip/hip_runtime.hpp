@@ -44,6 +44,8 @@ struct HipRuntime {
   static Error StreamIsCapturing(Stream stream, CaptureStatus* status) noexcept {
     return hipStreamIsCapturing(stream, status);
   }
+  /// ROCm from 6.0 on uses the stream of an event that hipEventSynchronize waits for.
+  static constexpr bool EventsNeedStream() noexcept { return true; }
   using CaptureMode = hipStreamCaptureMode;
   static constexpr CaptureMode kCaptureRelaxed = hipStreamCaptureModeRelaxed;
   static Error ThreadExchangeStreamCaptureMode(CaptureMode* mode) noexcept {

@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -89,7 +88,7 @@ class Machine {
   void Release();
 
   // Queues.
-  /// Finishes the work of destroyed streams where there are many of those.
+  /// Does work of destroyed streams where there are many of those.
   std::shared_ptr<Queue> MakeQueue(int device, const Call& call, Lock& lock,
                                    QueueKind kind = QueueKind::kNonBlocking);
   /// The queue of a stream, or nullptr and a misuse. With `device`, of that device; else default streams are
@@ -166,6 +165,11 @@ class Machine {
   /// nullptr for what is no stream.
   std::shared_ptr<Queue> Find(std::uintptr_t stream, int device);
   std::shared_ptr<Queue> AnyRunnable(Early which = Early::kAll);
+  /// What comes before the target, as far as that is no kernel of a queue that it `concerns`.
+  template <class Concerns>
+  void RunWithoutKernelsOf(const Position& target, Concerns concerns, Lock& lock);
+  /// The work of destroyed streams, where there are many of those.
+  void FinishDestroyed(Lock& lock);
   void RunFront(const std::shared_ptr<Queue>& queue, Lock& lock);
   void RunKernel(const Op& op, int device, Lock& lock);
   static const char* Lacking(const Op& op);
@@ -189,8 +193,8 @@ class Machine {
   Handles stream_handles_{0x10000}, event_handles_{0x10010};
   std::map<std::uintptr_t, EventState> events_;
   std::map<std::uintptr_t, std::shared_ptr<Queue>> by_handle_;
-  std::vector<std::shared_ptr<Queue>> queues_;     ///< those in use, and destroyed ones with work left
-  std::deque<std::shared_ptr<Queue>> unfinished_;  ///< the destroyed ones, oldest first, finished or not
+  std::vector<std::shared_ptr<Queue>> queues_;      ///< those in use, and destroyed ones with work left
+  std::vector<std::shared_ptr<Queue>> unfinished_;  ///< the destroyed ones; whose turn is next comes first
 };
 
 inline Machine& machine() { return Machine::The(); }

@@ -11,7 +11,9 @@ namespace ferry::sim {
 namespace {
 
 thread_local const Op* kernel = nullptr;  ///< that the thread is inside
-/// Destroyed streams whose work may be left undone: a program may make and drop streams for ever.
+/// Destroyed streams whose work may be left undone: a program may make and drop streams for ever. That work
+/// is done where streams are made, except for what a live stream's kernel must come before: the kernel may
+/// wait for something that the host does next.
 constexpr std::size_t kMostUnfinished = 64;
 
 }  // namespace
@@ -33,11 +35,7 @@ std::uint64_t Machine::Random() {
 }
 
 std::shared_ptr<Queue> Machine::MakeQueue(int device, const Call& call, Lock& lock, QueueKind kind) {
-  while (unfinished_.size() > kMostUnfinished) {
-    const auto oldest = unfinished_.front();
-    unfinished_.pop_front();
-    RunUntil({oldest, oldest->queued}, lock);
-  }
+  FinishDestroyed(lock);
   const std::uintptr_t handle = stream_handles_.Make(Random() % 2 == 0);
   queues_.push_back(std::make_shared<Queue>(Queue{handle, device, kind, call}));
   by_handle_.emplace(handle, queues_.back());
@@ -118,28 +116,6 @@ Error Machine::EndUnsafeCaptures(const Call& call) {
     const bool global = queue.capture_mode == CaptureMode::kGlobal && mode == SimRuntime::kCaptureGlobal;
     return global || queue.captured_by == std::this_thread::get_id();
   });
-}
-
-std::uintptr_t Machine::MakeEvent(int device, const Call& call) {
-  const std::uintptr_t handle = event_handles_.Make(Random() % 2 == 0);
-  events_.emplace(handle, EventState{device, call});
-  return handle;
-}
-Machine::EventState* Machine::FindEvent(const Call& call, std::uintptr_t event) {
-  const auto it = events_.find(event);
-  if (it != events_.end()) return &it->second;
-  Misuse(call, event_handles_.WasMade(event) ? "an event that was destroyed" : "not an event");
-  return nullptr;
-}
-void Machine::DestroyEvent(std::uintptr_t event) {
-  events_.erase(event);
-  event_handles_.GiveBack(event);
-}
-std::optional<Point> Machine::PointOf(const Call& call, std::uintptr_t event) {
-  const EventState* const found = FindEvent(call, event);
-  if (found == nullptr) return std::nullopt;
-  if (!found->at) Misuse(call, "an event that was never recorded");
-  return found->at;
 }
 
 void Machine::OrderWithMain(const std::shared_ptr<Queue>& queue, const Call& call) {
@@ -225,10 +201,26 @@ void Machine::Advance(const std::shared_ptr<Queue>& queue, Lock& lock) {
 }
 
 void Machine::RunWithoutKernels(const Position& target, Lock& lock) {
+  RunWithoutKernelsOf(
+      target, [](const Queue&) { return true; }, lock);
+}
+
+template <class Concerns>
+void Machine::RunWithoutKernelsOf(const Position& target, Concerns concerns, Lock& lock) {
   while (!running_ && !target.Reached()) {
     const auto queue = NeededFor(target);
-    if (queue->ops.front().kind == OpKind::kKernel) return;
+    if (queue->ops.front().kind == OpKind::kKernel && concerns(*queue)) return;
     RunFront(queue, lock);
+  }
+}
+
+/// Two at a time, as one may be added before the next call, and some may have to wait.
+void Machine::FinishDestroyed(Lock& lock) {
+  const auto lives = [](const Queue& queue) { return !queue.destroyed; };
+  for (int i = 0; i < 2 && unfinished_.size() > kMostUnfinished; ++i) {
+    const auto next = unfinished_.front();
+    std::rotate(unfinished_.begin(), unfinished_.begin() + 1, unfinished_.end());
+    RunWithoutKernelsOf({next, next->queued}, lives, lock);
   }
 }
 
@@ -255,7 +247,10 @@ void Machine::RunFront(const std::shared_ptr<Queue>& queue, Lock& lock) {
   }
   for (const Use& use : op.uses) --use.block->uses;
   ++queue->done;
-  if (queue->destroyed && queue->done == queue->queued) std::erase(queues_, queue);
+  if (queue->destroyed && queue->done == queue->queued) {
+    std::erase(queues_, queue);
+    std::erase(unfinished_, queue);
+  }
   if (op.kind == OpKind::kKernel) DestroyUnlocked(std::move(op.body), lock);
 }
 

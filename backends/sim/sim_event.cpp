@@ -2,6 +2,8 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "machine.hpp"
 #include "sim_runtime.hpp"
@@ -18,6 +20,28 @@ std::int64_t HostTime() {
 }
 
 }  // namespace
+
+std::uintptr_t Machine::MakeEvent(int device, const Call& call) {
+  const std::uintptr_t handle = event_handles_.Make(Random() % 2 == 0);
+  events_.emplace(handle, EventState{device, call});
+  return handle;
+}
+Machine::EventState* Machine::FindEvent(const Call& call, std::uintptr_t event) {
+  const auto it = events_.find(event);
+  if (it != events_.end()) return &it->second;
+  Misuse(call, event_handles_.WasMade(event) ? "an event that was destroyed" : "not an event");
+  return nullptr;
+}
+void Machine::DestroyEvent(std::uintptr_t event) {
+  events_.erase(event);
+  event_handles_.GiveBack(event);
+}
+std::optional<Point> Machine::PointOf(const Call& call, std::uintptr_t event) {
+  const EventState* const found = FindEvent(call, event);
+  if (found == nullptr) return std::nullopt;
+  if (!found->at) Misuse(call, "an event that was never recorded");
+  return found->at;
+}
 
 SimRuntime::Error SimRuntime::EventCreate(Event* event) {
   return Enter(__func__, Faults::kInstead, [&](const Call& call, Lock&) {

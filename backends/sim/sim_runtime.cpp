@@ -186,6 +186,10 @@ SimRuntime::Error SimRuntime::StreamDestroy(Stream stream) {
     return kSuccess;
   });
 }
+bool SimRuntime::EventsNeedStream() {
+  const Lock lock(machine().mutex);
+  return machine().options.events_need_stream;
+}
 SimRuntime::Error SimRuntime::StreamSynchronize(Stream stream) {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock& lock) {
     const auto queue = machine().Ready(call, Number(stream), CurrentDevice());

@@ -64,6 +64,7 @@ struct SimRuntime {
   static Error StreamQuery(Stream stream);  ///< kNotReady while work is queued
   static Error StreamWaitEvent(Stream on, Event event);
   static Error StreamIsCapturing(Stream stream, CaptureStatus* status);
+  static bool EventsNeedStream();
   static Error ThreadExchangeStreamCaptureMode(CaptureMode* mode);
 
   static Error EventCreate(Event* event);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Streams that come and go, and the kinds of them.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -77,6 +78,62 @@ TEST_CASE("streams that come and go leave nothing behind in the simulator, wheth
   sim::Drain();
   memory.mutable_gpu_data();
   CHECK(QueueCount() < 100);
+}
+
+TEST_CASE("kernels of streams that come and go are run, though nobody waits and a memory has notes of them") {
+  sim::Reset({.order = sim::Order::kLate, .page_protection = false});
+  const auto device = MakeDevice("sim");
+  SyncedMemory memory(kBytes, *device);
+  memory.mutable_cpu_data();
+  constexpr int kMany = 5000;
+  int ran = 0;
+  for (int i = 0; i < kMany; ++i) {
+    const Stream brief(*device);
+    const void* const ptr = memory.gpu_data(brief);
+    sim::Launch(brief, {ptr}, [&] { ++ran; });
+  }
+  CHECK(ran >= kMany - 200);
+  CHECK(QueueCount() < 200);
+  CHECK(sim::Inspect().leaks.size() < 600);
+}
+
+TEST_CASE("where a stream is made, no kernel of another one that lives is waited for") {
+  enum class Kernel { kQueued, kOfAnotherThread };
+  for (const Kernel where : {Kernel::kQueued, Kernel::kOfAnotherThread}) {
+    sim::Reset({.order = sim::Order::kLate});
+    const auto device = MakeDevice("sim");
+    SyncedMemory memory(kBytes, *device);
+    const Stream live(*device);
+    std::atomic<bool> runs = false, go = false, timed_out = false;
+    void* const ptr = memory.overwrite_gpu_data(live);
+    sim::Launch(live, {ptr}, [&] {
+      runs = true;
+      for (int i = 0; i < 5000 && !go; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      timed_out = !go;
+    });
+    const auto make_many = [&] {
+      for (int i = 0; i < 300; ++i) {
+        const Stream brief(*device);
+        const void* const read = memory.gpu_data(brief);
+        sim::Launch(brief, {read}, [] {});
+      }
+    };
+    if (where == Kernel::kQueued) {
+      make_many();
+    } else {
+      make_many();
+      std::thread waits([&] { live.Synchronize(); });
+      while (!runs) std::this_thread::yield();
+      make_many();
+      go = true;
+      waits.join();
+    }
+    go = true;
+    sim::Drain();
+    CHECK(!timed_out);
+    make_many();
+    CHECK(QueueCount() < 200);
+  }
 }
 
 TEST_CASE("streams that have gone make no access slower") {
