@@ -14,7 +14,7 @@ namespace ferry::detail {
 inline int BeyondStandard(int file) noexcept {
   if (file < 0 || file > STDERR_FILENO) return file;
   const int beyond = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  const int error = errno;
+  const int error = errno == EINVAL ? EMFILE : errno;  // as where three are all that a limit allows
   close(file);
   errno = error;
   return beyond;

@@ -94,7 +94,7 @@ Device& DeviceTable::Get(std::string_view name, std::span<const Backend> backend
 }
 
 void DeviceTable::LogLive() noexcept try {
-  if (log_level() > LogLevel::kInfo) return;
+  if (log_level() > LogLevel::kInfo || getpid() != process_) return;
   std::vector<std::string> lines;
   {
     const std::lock_guard lock(mutex_);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <unistd.h>
+
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,9 +23,11 @@ class DeviceTable {
   /// Throws what MakeDevice throws, also for a device that was made and is no longer there.
   Device& Get(std::string_view name, std::span<const Backend> backends);
   /// At LogLevel::kInfo, for the program's end, which these devices do not see: what memories have of each.
+  /// Not of a process that was forked since: its parent may have been making one, and tells of its own.
   void LogLive() noexcept;
 
  private:
+  const pid_t process_ = getpid();
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<Device>> devices_;
 };

@@ -3,11 +3,16 @@
 
 #include <exception>
 #include <stdexcept>
+#include <string>
 
 #include "core/device/name.hpp"
 #include "ferry/detail/dependents.hpp"
+#include "ferry/error.hpp"
 
 namespace ferry {
+
+std::string detail::AccessOf(const std::string& label) { return ", in an access of " + Quoted(label); }
+
 Device::Device() : serial_(detail::Dependents::Open()) {}
 Device::~Device() { detail::Dependents::Of(serial_).Close(); }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/device/name.hpp"
 #include "core/memory/guard.hpp"
 #include "core/memory/observers.hpp"
 #include "core/memory/records.hpp"
@@ -31,7 +32,7 @@ void NoteUnguarded(const SyncedMemory& memory) noexcept try {
   if (said.exchange(true)) return;
   Log(LogLevel::kWarning, "FERRY_GUARD: the " + std::to_string(memory.size()) +
                               " bytes that set_cpu_data gave to a memory" +
-                              (memory.label().empty() ? "" : " \"" + memory.label() + '"') +
+                              (memory.label().empty() ? "" : ' ' + Quoted(memory.label())) +
                               " are the program's, and not guarded, nor are later ones that are given so");
 } catch (const std::bad_alloc&) {  // it stays unsaid
 }

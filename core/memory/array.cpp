@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/array.hpp"
 
+#include "core/device/name.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry {
@@ -17,7 +18,7 @@ constinit const ReadyWords kNeverReady[] = {ReadyWords(StreamId::kHost)};
 
 void FailArrayCount(std::int64_t count, std::size_t element, const std::string& label) {
   throw ShapeError("ferry::Array: " + std::to_string(count) + " elements of " + std::to_string(element) +
-                   " bytes" + (label.empty() ? "" : " for \"" + label + '"') +
+                   " bytes" + (label.empty() ? "" : " for " + Quoted(label)) +
                    "; a count is 0 or more, and its bytes fit std::ptrdiff_t");
 }
 

@@ -28,7 +28,6 @@ using detail::Waits;
 namespace {
 
 constexpr unsigned kNobody = ~0U;
-constexpr bool Holds(Spaces holders, unsigned space) noexcept { return (holders & Only(space)) != 0; }
 
 /// UseList::Prepare, of which observers are told.
 void PrepareAndTell(const Arrival& arrival, detail::Buffer& buffer, Bytes bytes, Access access,
@@ -39,12 +38,13 @@ void PrepareAndTell(const Arrival& arrival, detail::Buffer& buffer, Bytes bytes,
 
 }  // namespace
 
-/// All that can fail of an access. Made again after each wait, until there is nothing more to wait for.
+/// All that can fail of an access, after its bytes were fetched. Made again after each wait, as Fetch is,
+/// until there is nothing more to wait for.
 Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const {
   sole_.store(detail::StreamId::kNone, std::memory_order_relaxed);
   if (arrival.empty) return std::nullopt;
-  if (arrival.access != Access::kOverwrite)
-    if (auto wait = Fetch(arrival, dying)) return wait;
+  if (arrival.hole < size_) [[unlikely]]
+    if (auto wait = FillHoles(arrival, dying)) return wait;
   if (arrival.prefetch) return std::nullopt;
   Buffer& here = BufferOf(arrival.space);
   Allocate(here, arrival, arrival.on);
@@ -60,14 +60,14 @@ Waits SyncedMemory::Prepare(Arrival& arrival, Dying& dying) const {
   return std::nullopt;
 }
 
-/// Sees to it that the bytes are there or on their way there. The holders follow as each copy is queued:
-/// whoever comes next must wait for it, not make another. What nobody holds becomes zeros after all copies:
-/// where the first one is refused, nothing has changed.
+/// Sees to it that the bytes that somebody holds are there or on their way there. The holders follow as each
+/// copy is queued: whoever comes next must wait for it, not make another.
 Waits SyncedMemory::Fetch(Arrival& arrival, Dying& dying) const {
+  sole_.store(detail::StreamId::kNone, std::memory_order_relaxed);
+  arrival.hole = Bytes::kEnd;
+  if (arrival.empty) return std::nullopt;
   const std::size_t end = std::min(arrival.bytes.last, size_);
   const Spaces host = SharersOf(kHost);  // what one of them holds is there for all
-  std::size_t hollow = end;              // where the first bytes are that nobody holds
-  bool zeros = false;                    // whether it is their turn
   for (std::size_t at = arrival.bytes.first; at < end;) {
     // The next bytes that are missing, as far as they come from one source.
     Bytes run{end, end};
@@ -82,21 +82,36 @@ Waits SyncedMemory::Fetch(Arrival& arrival, Dying& dying) const {
       return true;
     });
     at = run.last;
-    if (!run.empty() && holders == 0 && !zeros) {
-      zeros = run.first == arrival.bytes.first && at >= end;  // there is nothing to copy
-      if (!zeros) hollow = std::min(hollow, run.first);
+    if (run.empty()) break;
+    if (holders == 0) {
+      arrival.hole = std::min(arrival.hole, run.first);
+      continue;
     }
-    if (!run.empty() && (holders != 0 || zeros)) {
-      if (run.last == size_ && arrival.bytes.last == Bytes::kEnd) run.last = Bytes::kEnd;
-      if (auto wait = holders == 0 ? Zero(run, arrival, dying) : Bring(run, holders, arrival, dying))
-        return wait;
-      const bool there =
-          holders_.Each({run.first, run.first + 1}, [&](Bytes, Spaces of) { return !arrival.Lacks(of); });
-      const bool skipped = arrival.prefetch && holders == 0;
-      if (!there && !skipped) at = run.first;  // they are on their way to the host, and go on from there
-    }
-    if (at >= end && hollow < end) [[unlikely]]
-      zeros = true, at = std::exchange(hollow, end);
+    if (run.last == size_ && arrival.bytes.last == Bytes::kEnd) run.last = Bytes::kEnd;
+    if (auto wait = Bring(run, holders, arrival, dying)) return wait;
+    const bool there =
+        holders_.Each({run.first, run.first + 1}, [&](Bytes, Spaces of) { return !arrival.Lacks(of); });
+    if (!there) at = run.first;  // they are on their way to the host, and go on from there
+  }
+  return std::nullopt;
+}
+
+/// Makes zeros of what nobody holds. After the copies of all that a call accesses: where one is refused,
+/// there are no zeros yet.
+Waits SyncedMemory::FillHoles(Arrival& arrival, Dying& dying) const {
+  const std::size_t end = std::min(arrival.bytes.last, size_);
+  for (std::size_t at = arrival.hole; at < end;) {
+    Bytes hole{end, end};
+    holders_.Each({at, end}, [&](Bytes bytes, Spaces of) {
+      if (of != 0) return hole.empty();
+      if (hole.empty()) hole.first = bytes.first;
+      hole.last = bytes.last;
+      return true;
+    });
+    at = hole.last;
+    if (hole.empty()) break;
+    if (at == size_ && arrival.bytes.last == Bytes::kEnd) hole.last = Bytes::kEnd;
+    if (auto wait = Zero(hole, arrival, dying)) return wait;
   }
   return std::nullopt;
 }
@@ -171,14 +186,13 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   Buffer &src = BufferOf(source), &dst = BufferOf(to);
   const bool to_host = &dst == &BufferOf(kHost), from_host = &src == &BufferOf(kHost);
   std::optional<CopyRecord> record;
-  std::uint64_t arrivals = 0;
+  std::uint64_t arrivals = 0;  // of the observers who are told of the copy
   if (detail::Watched()) {
     record =
         detail::Records::OfCopy(arrival, bytes, from_host ? nullptr : &src, to_host ? nullptr : &dst, on);
     const Arrival::Asked copy{bytes, to, source};
-    arrivals = detail::TellBefore(*record, arrival.asked == copy ? arrival.asked_of : 0);
+    arrival.asked_of = detail::TellBefore(*record, arrival.asked == copy ? arrival.asked_of : 0);
     arrival.asked = copy;
-    arrival.asked_of = arrivals;
   }
   Allocate(dst, arrival, &on);
   if (auto wait = src.pageable() && !src.uses.Quiet(bytes, Access::kRead)
@@ -199,7 +213,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
   };
   const auto queue_and_tell = [&] {
     record->pageable = detail::Records::ArePageable(*record, bytes);
-    return detail::TellAround(*record, queue);
+    return detail::TellAround(*record, arrivals, queue);
   };
   // Without its point the copy is waited for like a kernel: with all that is queued behind it.
   if (const auto landed = record ? queue_and_tell() : queue()) {
@@ -261,21 +275,6 @@ void SyncedMemory::Settle(const Arrival& arrival, Dying& dying) const noexcept {
   holders_.Join(arrival.bytes, [](Spaces left, Spaces right) { return left == right; });
   for (Buffer* buffer : {&cpu_, &gpu_}) buffer->uses.Settle(arrival.bytes, dying);
   for (const auto& other : others_) other->uses.Settle(arrival.bytes, dying);
-}
-
-Head SyncedMemory::HeadOf(Bytes bytes) const noexcept {
-  bool any = false, on_host = true, on_device = true;  // of all that somebody has; devices are one side
-  holders_.Each({bytes.first, std::min(bytes.last, std::max<std::size_t>(size_, 1))},
-                [&](Bytes, Spaces holders) {
-                  if (holders == 0) return true;
-                  any = true;
-                  on_host &= Holds(holders, kHost);
-                  on_device &= holders != Only(kHost);
-                  return true;
-                });
-  if (!any) return UNINITIALIZED;
-  if (!on_host) return HEAD_AT_GPU;
-  return on_device ? SYNCED : HEAD_AT_CPU;
 }
 
 unsigned SyncedMemory::SpaceOf(Device& device) const {

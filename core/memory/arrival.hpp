@@ -59,6 +59,7 @@ struct Arrival {
   bool in_place = false;  ///< when the call began: observers need not know of it
 
   // What was done.
+  std::size_t hole = Bytes::kEnd;      ///< where the first bytes are that are to become zeros
   bool noted = false;                  ///< before, by a use that stands for this one, too
   std::size_t copied = 0, zeroed = 0;  ///< in bytes
   std::int64_t zeroing_ns = 0;         ///< known where somebody is watched for

@@ -2,6 +2,7 @@
 #include "core/memory/call.hpp"
 
 #include <chrono>
+#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -118,31 +119,38 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
   for (const Arrival& arrival : arrivals) Records::Tell(arrival);
 }
 
+void Call::Await(Arrival& arrival, const Wait& wait, Locks& locks, Dying& dying) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Watched() ? Clock::now() : Clock::time_point{};
+  locks.Without([&] {
+    for (const auto& point : wait.awaited) HostWait(point.point);
+  });
+  if (begin != Clock::time_point{}) Records::TellWait(arrival, Clock::now() - begin);
+  if (wait.access != Access::kRead) arrival.memory->ForgetReady();  // the words may name who is forgotten now
+  wait.buffer->uses.Reached(wait.bytes, wait.awaited, wait.access, dying);
+}
+
 /// Whether all is prepared. Else the locks were let go meanwhile, and all must be looked at again. `asked` is
 /// how often the handler was.
 bool Call::Prepared(std::span<Arrival> arrivals, Locks& locks, int& asked, Dying& dying) {
   constexpr int kMostAsked = 1000;
-  std::size_t at = 0;
+  const Arrival* at = nullptr;
   try {
-    for (; at < arrivals.size(); ++at) {
-      const SyncedMemory& memory = *arrivals[at].memory;
-      const auto wait = memory.Prepare(arrivals[at], dying);
-      if (!wait) continue;
-      using Clock = std::chrono::steady_clock;
-      const auto begin = Watched() ? Clock::now() : Clock::time_point{};
-      locks.Without([&] {
-        for (const auto& point : wait->awaited) HostWait(point.point);
-      });
-      if (begin != Clock::time_point{}) Records::TellWait(arrivals[at], Clock::now() - begin);
-      if (wait->access != Access::kRead) memory.ForgetReady();  // the words may name who is forgotten now
-      wait->buffer->uses.Reached(wait->bytes, wait->awaited, wait->access, dying);
-      return false;
+    // What is to be copied comes first: where that is refused, there are no zeros yet.
+    for (const bool fetches : {true, false}) {
+      for (Arrival& arrival : arrivals) {
+        at = &arrival;
+        if (fetches && arrival.access == Access::kOverwrite) continue;
+        const SyncedMemory& memory = *arrival.memory;
+        const auto wait = fetches ? memory.Fetch(arrival, dying) : memory.Prepare(arrival, dying);
+        if (!wait) continue;
+        Await(arrival, *wait, locks, dying);
+        return false;
+      }
     }
     return true;
   } catch (const OutOfMemory& error) {
-    const Arrival& arrival = arrivals[at];
-    const Buffer& full =
-        arrival.allocating != nullptr ? *arrival.allocating : arrival.memory->BufferOf(arrival.space);
+    const Buffer& full = at->allocating != nullptr ? *at->allocating : at->memory->BufferOf(at->space);
     Device& device = *full.device;
     bool again = false;
     if (asked++ < kMostAsked)
@@ -150,10 +158,12 @@ bool Call::Prepared(std::span<Arrival> arrivals, Locks& locks, int& asked, Dying
         again = AskForMemory(device, error.bytes());
         if (again && !error.beyond_limit()) TrimAsFarAsPossible(device);
       });
-    if (!again) arrivals[at].memory->RethrowNamed(&full);
+    if (!again) at->memory->RethrowNamed(&full);
     return false;
   } catch (const DeviceError&) {
-    arrivals[at].memory->RethrowNamed();
+    at->memory->RethrowNamed();
+  } catch (const Refusal& refusal) {
+    std::rethrow_exception(refusal.why);
   }
 }
 

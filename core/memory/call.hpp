@@ -22,6 +22,7 @@ class Call {
 
  private:
   class Locks;
+  static void Await(Arrival& arrival, const Wait& wait, Locks& locks, Dying& dying);
   static bool Prepared(std::span<Arrival> arrivals, Locks& locks, int& asked, Dying& dying);
 };
 

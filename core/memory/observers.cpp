@@ -15,6 +15,7 @@
 
 #include "core/device/name.hpp"
 #include "ferry/detail/told_waits.hpp"
+#include "ferry/error.hpp"
 #include "ferry/log.hpp"
 #include "ferry/synced_memory.hpp"
 
@@ -227,13 +228,22 @@ std::uint64_t TellBefore(const CopyRecord& copy, std::uint64_t told) {
   const Telling telling;
   const std::shared_lock lock(observers().mutex);
   for (const Attached& one : observers().list)
-    if (one.number >= told && one.told == Told::kFromStart && !one.detached) one.observer->Before(copy);
+    if (one.number >= told && one.told == Told::kFromStart && !one.detached) try {
+        one.observer->Before(copy);
+      } catch (...) {
+        throw Refusal{std::current_exception()};
+      }
   return observers().arrivals;
 }
 void TellStart(const CopyRecord& copy) noexcept {
   CallFromStart([&](Observer& observer) { observer.OnStart(copy); });
 }
-void Tell(const CopyRecord& copy) noexcept { TellAll(copy); }
+std::uint64_t Tell(const CopyRecord& copy) noexcept {
+  std::uint64_t arrivals = 0;
+  CallThose([&](const Attached& one) { return arrivals = one.number + 1, true; },
+            [&](Observer& observer) { observer.On(copy); });
+  return arrivals;
+}
 void TellFailure(const CopyRecord& copy) noexcept {
   CallFromStart([&](Observer& observer) { observer.OnFailure(copy); });
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 
 #include "core/watched.hpp"
@@ -11,11 +12,16 @@
 /// Each observer is told, and the log at LogLevel::kTrace. Only called where somebody is Watched for.
 namespace ferry::detail {
 
-/// To observers that came after the first `told` ones. Returns how many have come so far. Throws what an
-/// observer throws.
+/// An observer has refused a copy. Its error is not to be taken for one of the device.
+struct Refusal {
+  std::exception_ptr why;
+};
+
+/// To observers that came after the first `told` ones. Returns how many have come so far. Throws Refusal.
 std::uint64_t TellBefore(const CopyRecord& copy, std::uint64_t told);
 void TellStart(const CopyRecord& copy) noexcept;
-void Tell(const CopyRecord& copy) noexcept;
+/// Returns the `arrivals` of those who were told.
+std::uint64_t Tell(const CopyRecord& copy) noexcept;
 void TellFailure(const CopyRecord& copy) noexcept;
 void Tell(const AccessRecord& access) noexcept;
 /// To those of the first `arrivals` observers that are still there: while one is there, no use goes unseen.
@@ -40,15 +46,15 @@ class Stopwatch {
   Clock::time_point begin_ = Watched() ? Clock::now() : Clock::time_point{};
 };
 
-/// Of a copy that `queue` queues.
+/// Of a copy that `queue` queues. `arrivals` are those of who was told that it is.
 template <class Queue>
-auto TellAround(CopyRecord& copy, Queue queue) {
+auto TellAround(CopyRecord& copy, std::uint64_t& arrivals, Queue queue) {
   TellStart(copy);
   try {
     const Stopwatch watch;
     auto point = queue();
     copy.took_ns = watch.Read();
-    Tell(copy);
+    arrivals = Tell(copy);
     return point;
   } catch (...) {
     TellFailure(copy);

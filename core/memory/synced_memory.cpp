@@ -24,6 +24,7 @@ using detail::Dependents;
 using detail::Dying;
 using detail::kDevice;
 using detail::kHost;
+using detail::Only;
 
 namespace {
 
@@ -135,6 +136,21 @@ Head SyncedMemory::head(ByteRange range) const noexcept {
   return HeadOf({range.first, rest ? Bytes::kEnd : range.first + range.bytes});
 }
 
+Head SyncedMemory::HeadOf(Bytes bytes) const noexcept {
+  bool any = false, on_host = true, on_device = true;  // of all that somebody has; devices are one side
+  holders_.Each({bytes.first, std::min(bytes.last, std::max<std::size_t>(size_, 1))},
+                [&](Bytes, Spaces holders) {
+                  if (holders == 0) return true;
+                  any = true;
+                  on_host &= (holders & Only(kHost)) != 0;
+                  on_device &= holders != Only(kHost);
+                  return true;
+                });
+  if (!any) return UNINITIALIZED;
+  if (!on_host) return HEAD_AT_GPU;
+  return on_device ? SYNCED : HEAD_AT_CPU;
+}
+
 void SyncedMemory::set_label(std::string label) {
   SetLabel(std::make_unique<detail::Label>(detail::Label{std::move(label)}));
 }
@@ -229,7 +245,7 @@ void SyncedMemory::ReleaseSpace(unsigned space, const Site& site) {
   const std::int64_t waited_ns = watch.Read();
   ForgetReady();
   if (space == kHost) cpu_ready_ = nullptr;
-  if (detail::Watched()) detail::Records::NoteLoss(*this, {}, &here);
+  if (writers_ != nullptr) detail::Records::NoteLoss(*this, {}, &here);
   GiveBack(here, &site, waited_ns);
   ChangeHolders({}, [gone = home.only_of](Spaces holders) { return holders & ~gone; });
   detail::HostGuard::Refresh(*this, {});

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "core/descriptor.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry::detail {
@@ -79,7 +80,7 @@ int NewFile::Create() {
   do {
     written_ = target_;
     written_.replace_filename(".ferry-" + std::to_string(::getpid()) + "-" + std::to_string(++number));
-    fd = ::open(written_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    fd = BeyondStandard(::open(written_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   } while (fd < 0 && errno == EEXIST);
   if (fd < 0) ThrowSystemError(where_, "create", errno);
   if (replaces) static_cast<void>(::fchmod(fd, old.st_mode & 07777));  // a file system without modes refuses

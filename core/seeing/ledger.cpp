@@ -54,18 +54,19 @@ Ledger::Book::Key Ledger::Book::KeyOf(const CopyRecord& copy, const Name* name) 
 
 void Ledger::Book::On(const OutcomeRecord& outcome) {
   const std::lock_guard lock(mutex_);
-  if (CopiesAreSummed()) return;
+  if (!Follows()) return;
   const auto memory = memories_.find(outcome.copy->memory);
   const auto made = memory != memories_.end() ? memory->second.made : std::nullopt;
   LedgerEntry* const entry = Find(KeyOf(*outcome.copy, NameOf(std::string(outcome.label), made)));
-  if (entry == nullptr || entry->pending == 0) return;  // the program's end was before
+  if (entry == nullptr || entry->pending == 0) return;
   --entry->pending;
   if (!outcome.read) ++entry->unread;
 }
 
 void Ledger::Book::CountPendingAsUnread() {
   const std::lock_guard lock(mutex_);
-  if (CopiesAreSummed()) return;
+  if (!Follows()) return;
+  ended_ = true;
   for (auto& [key, entry] : entries_) entry.unread += std::exchange(entry.pending, 0);
 }
 
@@ -113,7 +114,7 @@ void Ledger::Book::On(const CopyRecord& copy) {
     ++entry.unwritten, memory.trip.reset();  // its line has not written them
   else
     entry.returned += returns;
-  if (copy.purpose != Purpose::kAccess) ++entry.pending;
+  if (copy.purpose != Purpose::kAccess && Follows()) ++entry.pending;
   const bool fetches = copy.to == nullptr && copy.purpose == Purpose::kAccess;
   if (fetches) memory.fetched = Fetch{copy.site, copy.range, copy.on->id()};
   if (detail_ != Detail::kVerify) return;

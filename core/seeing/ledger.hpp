@@ -124,9 +124,10 @@ class Ledger::Book : public Observer {
   LedgerEntry& EntryOf(const Key& key);
   LedgerEntry* Find(const Key& key);
   static void AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept;
-  /// Then it may be another entry that has counted a copy.
-  bool CopiesAreSummed() const noexcept {
-    return small_[static_cast<std::size_t>(LedgerKind::kCopy)].count != 0;
+  /// Whether it is counted which copies are unread. Once copies are summed, it may be another entry that has
+  /// counted one.
+  bool Follows() const noexcept {
+    return !ended_ && small_[static_cast<std::size_t>(LedgerKind::kCopy)].count == 0;
   }
   void SumSmallest(const Name* wanted);
   void ForgetNames(const Name* wanted = nullptr);
@@ -139,6 +140,7 @@ class Ledger::Book : public Observer {
   mutable std::mutex mutex_;
   std::unordered_map<Key, LedgerEntry, Hash> entries_;
   std::array<LedgerEntry, kKinds> small_{};  ///< of each kind, those that had the least when there were kMost
+  bool ended_ = false;                       ///< by CountPendingAsUnread
   std::unordered_set<Name, Hash> names_;
   std::size_t most_names_ = kMost;  ///< before those that are not used are forgotten
   detail::Spaces spaces_;

@@ -13,7 +13,7 @@
 namespace ferry {
 
 namespace detail {
-inline std::string AccessOf(const std::string& label) { return ", in an access of \"" + label + '"'; }
+std::string AccessOf(const std::string& label);
 }  // namespace detail
 
 /// The root of what Ferry throws, except OutOfMemory (a std::bad_alloc) and misuse of the library by its

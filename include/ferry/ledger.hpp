@@ -71,8 +71,9 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  /// At the end of a program, after its last access: what is pending counts as unread. FERRY_LEDGER does so
-  /// before it prints.
+  /// At the end of a program, after its last access: what is pending counts as unread, and `unread` and
+  /// `pending` are counted no further. FERRY_LEDGER does so before it prints; what is read after that, in the
+  /// destructors of objects that were there before the first access, comes too late.
   void CountPendingAsUnread();
   /// Those with the most bytes first, and after them those that took longest.
   std::vector<LedgerEntry> Entries() const;

@@ -81,7 +81,7 @@ struct CopyRecord {
 /// What became of bytes that a Prefetch or a Release copied: somebody read one of them there, or all of them
 /// were overwritten or given back before that. Nobody can know it of copies to bytes that the program gave,
 /// which it may read without an access; nor, where a memory has 64 copies that nobody has read yet, of the
-/// next ones. They are told as read, at once.
+/// next ones. They are told as read, at once. Nothing is told where the memory outlives a device.
 struct OutcomeRecord {
   const CopyRecord* copy;  ///< its stream and its source may be gone, and are null
   std::string_view label;  ///< of the memory when it was copied

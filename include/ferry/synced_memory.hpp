@@ -248,6 +248,7 @@ class SyncedMemory : private detail::ReadyWords {
   void Commit(detail::Arrival& arrival, detail::Dying& dying) const noexcept;
   void Settle(const detail::Arrival& arrival, detail::Dying& dying) const noexcept;
   Waits Fetch(detail::Arrival& arrival, detail::Dying& dying) const;
+  Waits FillHoles(detail::Arrival& arrival, detail::Dying& dying) const;
   Waits Bring(detail::Bytes bytes, Spaces holders, detail::Arrival& arrival, detail::Dying& dying) const;
   bool Direct(unsigned source, const detail::Arrival& arrival) const;
   Waits BringFrom(unsigned source, bool direct, detail::Bytes bytes, detail::Arrival& arrival,

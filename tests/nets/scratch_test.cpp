@@ -19,6 +19,7 @@ TEST_CASE("Scratches of a device share one array in a thread", "[scratch]") {
   Scratch<float> one(world.device()), two(world.device()), elsewhere(other.device());
   const detail::Part first = one.Take(100), second = two.Take(50);
   CHECK(first.memory == second.memory);
+  CHECK(first.memory->label() == "scratch of layers");
   CHECK(second.count == 50);
   CHECK(second.range.bytes == 50 * sizeof(float));
   CHECK(second.range.first == 0);

@@ -199,7 +199,7 @@ int Leaks() {
 int Speaks() {
   SyncedMemory memory(kBytes, DefaultDevice(), "x");
   CopyThere(memory);
-  for (int i = 0; i < 5000; ++i) Log(LogLevel::kError, "said where nobody hears it");
+  for (int i = 0; i < 50'000; ++i) Log(LogLevel::kError, "said where nobody hears it");
   static_cast<void>(memory.mutable_gpu_data());
   const auto* const bytes = static_cast<const char*>(memory.cpu_data());
   return std::all_of(bytes, bytes + kBytes, [](char byte) { return byte == 1; }) ? 0 : 1;

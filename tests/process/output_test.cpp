@@ -201,7 +201,7 @@ TEST_CASE("Without a stderr, what is said there changes no byte of a device, and
 TEST_CASE("A limit of the size of files ends no program, and is named where it denies what is needed") {
   const Outcome none = Run(R"(FERRY_DEVICE=sim sh -c 'ulimit -f 1000; exec "$0" "$@"')", "device");
   CHECK(none.status == 3);
-  CHECK(none.Says("ulimit -v or -f"));
+  CHECK(none.Says("ulimit -v, -f or -n"));
   const Outcome unguarded = Run("", "limits-files");
   CHECK(unguarded.status == 0);
   CHECK(unguarded.Says("FERRY_GUARD: no memory is guarded from now on"));

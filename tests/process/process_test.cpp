@@ -9,6 +9,12 @@
 namespace ferry::testing {
 namespace {
 
+TEST_CASE("A process that was forked does not tell of what its parent has live at the end") {
+  const Outcome outcome = Run("FERRY_LOG=info", "fork");
+  CHECK(outcome.status == 0);
+  CHECK(!outcome.Says("the program ends before"));
+}
+
 TEST_CASE("A global memory with work in flight ends with the process, and may log") {
   const std::string device = GENERATE("host", "sim");
   const Outcome outcome = Run("FERRY_DEVICE=" + device, "global-memory");

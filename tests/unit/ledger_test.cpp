@@ -241,6 +241,26 @@ TEST_CASE("A ledger's memory is bounded: what has the least bytes is summed by k
   CHECK(allocations == 2 * memories + 2);
 }
 
+TEST_CASE("What a ledger has summed is neither in vain nor pending") {
+  LedgerFixture f;
+  Ledger ledger;
+  SyncedMemory x(40, *f.device, "first");
+  x.overwrite_cpu_data();
+  Fetch(x, Side::kGpu);
+  for (int i = 0; i < 5000; ++i) {
+    x.set_label("x" + std::to_string(i));
+    x.overwrite_cpu_data();
+    Fetch(x, Side::kGpu);
+  }
+  const auto unread = Total(ledger, &LedgerEntry::unread), pending = Total(ledger, &LedgerEntry::pending);
+  x.overwrite_cpu_data();
+  Fetch(x, Side::kGpu);
+  CHECK(Total(ledger, &LedgerEntry::pending) == pending);
+  ledger.CountPendingAsUnread();
+  x.overwrite_cpu_data();
+  CHECK(Total(ledger, &LedgerEntry::unread) == unread);
+}
+
 TEST_CASE("The first wait for a device may be the entry that is one too many") {
   LedgerFixture f;
   const Ledger ledger;

@@ -27,7 +27,8 @@ TEST_CASE("Two sites that write in turn at two places are told so, once for both
           return line.find("back and forth") != std::string::npos;
         }) == 1);
   CHECK_THAT(Joined(ledger.Advice()), ContainsSubstring("\"x\" went back and forth 2 times") &&
-                                          ContainsSubstring("Grow (") && ContainsSubstring("GrowThere ("));
+                                          ContainsSubstring("Grow (") && ContainsSubstring("GrowThere (") &&
+                                          ContainsSubstring(" ask for it in turn, to write it;"));
 }
 
 TEST_CASE("Memories that went there and back once each have not gone back and forth together") {

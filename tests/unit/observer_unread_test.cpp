@@ -55,7 +55,9 @@ TEST_CASE(
     using Observer::On;
     void On(const OutcomeRecord& outcome) override {
       if (outcome.read) labels.emplace_back(outcome.label);
+      lent = lent || outcome.copy->on != nullptr || outcome.copy->source != nullptr;
     }
+    bool lent = false;  ///< what may be gone
     std::vector<std::string> labels;
   };
   LedgerFixture f;
@@ -74,6 +76,9 @@ TEST_CASE(
   x.mutable_gpu_data();
   Fetch(x, Side::kCpu);  // where the program may read it without an access
   CHECK((stays->labels == std::vector<std::string>{"x", "y"} && comes->labels.size() == 1));
+  x.Prefetch(Side::kGpu, Stream::Main(*f.device));
+  x.gpu_data();
+  CHECK_FALSE(stays->lent);
 }
 
 TEST_CASE(
@@ -134,6 +139,47 @@ TEST_CASE("Of a copy in vain those are told who were there from the copy on, who
   const Watch comes(later);
   x.overwrite_cpu_data();
   CHECK((all->count == 1 && before->count == 0 && after->count == 0 && later->count == 0));
+}
+
+TEST_CASE("Who comes while memory for a copy is made is told of the copy, and of what becomes of it") {
+  struct Allocating : ForwardingDevice {
+    using ForwardingDevice::ForwardingDevice;
+    void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
+      if (kind == MemoryKind::kDevice && meanwhile) std::exchange(meanwhile, {})();
+      return ForwardingDevice::Allocate(kind, bytes, on);
+    }
+    std::function<void()> meanwhile;
+  };
+  LedgerFixture f;
+  Allocating device(MakeDevice("sim:0"));
+  const auto late = std::make_shared<InVain>();
+  const Watch watch(std::make_shared<InVain>());
+  std::optional<Watch> comes;
+  std::optional<Ledger> ledger;
+  device.meanwhile = [&] { comes.emplace(late), ledger.emplace(); };
+  {
+    SyncedMemory x(40, device, "x");
+    x.overwrite_cpu_data();
+    Fetch(x, Side::kGpu);
+    CHECK(Total(*ledger, &LedgerEntry::pending) == 1);
+    x.gpu_data();
+  }
+  CHECK((late->count == 0 && late->read == 1));
+  CHECK(Total(*ledger, &LedgerEntry::pending) == 0);
+}
+
+TEST_CASE("What a Release gave back unwatched is not read by who comes later") {
+  LedgerFixture f;
+  const auto vain = std::make_shared<InVain>();
+  SyncedMemory x(40, *f.device, "x");
+  std::optional<Watch> watch(vain);
+  x.overwrite_cpu_data();
+  Fetch(x, Side::kGpu);
+  watch.reset();
+  x.Release(Side::kGpu);
+  watch.emplace(vain);
+  x.gpu_data();
+  CHECK(vain->read == 0);
 }
 
 TEST_CASE("Who comes right after a copy was told is not told that it was in vain") {

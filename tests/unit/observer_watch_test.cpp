@@ -121,6 +121,31 @@ TEST_CASE("An observer that comes while a copy waits for memory is asked of it, 
   CHECK(asked_of(*late) == 1);
 }
 
+TEST_CASE("What an observer throws refuses the copy, and is not taken for an error of the device") {
+  struct Refuses : Observer {
+    void Before(const CopyRecord&) override {
+      ++asked;
+      throw OutOfMemory("no budget", 1);
+    }
+    int asked = 0;
+  };
+  sim::Reset({.devices = 2});
+  const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+  SyncedMemory memory(4, *first, "x");
+  memory.overwrite_cpu_data();
+  memory.gpu_data();
+  int handled = 0;
+  SetOutOfMemoryHandler([&](Device&, std::size_t) { return ++handled < 3; });
+  const auto refuses = std::make_shared<Refuses>();
+  {
+    const Watch watch(refuses);
+    CHECK_THROWS_WITH(memory.gpu_data(Stream::Main(*second)), "no budget: cannot allocate 1 bytes");
+  }
+  SetOutOfMemoryHandler({});
+  CHECK(refuses->asked == 1);
+  CHECK(handled == 0);
+}
+
 TEST_CASE("An observer that comes while a copy waits may refuse it") {
   FullFixture f;
   SyncedMemory memory(FullFixture::kBytes, *f.device);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
@@ -22,11 +23,13 @@
 namespace {
 
 bool disk_fails = false;
+int synchronized = -1;
 
 }  // namespace
 
 /// In place of the system's: a disk that fails at last, or not.
-extern "C" int fsync(int) {
+extern "C" int fsync(int file) {
+  synchronized = file;
   errno = EIO;
   return disk_fails ? -1 : 0;
 }
@@ -119,6 +122,19 @@ TEST_CASE("where the disk fails at last the old file stays, and no other is left
   disk_fails = false;
   CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
   CHECK(folder.Files().size() == 1);
+}
+
+TEST_CASE("without a stderr, what is said there gets into no file") {
+  const Folder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    close(STDERR_FILENO);
+    WriteBlobProto(folder / "blob", Proto(3));
+    _exit(synchronized > STDERR_FILENO ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("a pipe is read to its end, though it has no size") {

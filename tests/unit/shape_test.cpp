@@ -174,6 +174,9 @@ TEST_CASE("count is the product of the dims, and of a part of them") {
   CHECK_THROWS_MATCHES(
       Shape({2, 3}).count(1, 3), ShapeError,
       Message("Shape::count: axes 1 to 3 of shape 2 3 (6); 0 <= start <= end <= 2 must hold"));
+  CHECK_THROWS_MATCHES(
+      Shape{}.count(0, 1), ShapeError,
+      Message("Shape::count: axes 0 to 1 of a shape without axes; 0 <= start <= end <= 0 must hold"));
   CHECK_THROWS_AS(Shape({2, 3}).count(-1, 1), ShapeError);
   CHECK_THROWS_AS(Shape({2, 3}).count(2, 1), ShapeError);
 }

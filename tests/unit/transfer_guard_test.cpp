@@ -63,6 +63,24 @@ TEST_CASE("A refused copy leaves bytes beside it that nobody has written as they
   for (std::size_t i = 0; i < 3; ++i) CHECK(values[i] == (4 * i == written ? 1 : 0));
 }
 
+TEST_CASE(
+    "A call whose copy is refused makes no zeros of its other operands, nor of other parts of that one") {
+  GuardFixture f;
+  const Place cpu = Place::Cpu(*f.device), gpu(*f.device);
+  Array<float> written(4, *f.device), fresh(4, *f.device), halves(8, *f.device);
+  cpu.Overwrite(written);
+  auto hole = halves.Slice(0, 4), rest = halves.Slice(4, 4);
+  cpu.Overwrite(rest);
+  const TransferGuard guard(TransferPolicy::kThrow);
+  CHECK_FALSE(RefusalOf([&] { Axpy(gpu, 1.0F, fresh, written); }).empty());
+  CHECK_FALSE(RefusalOf([&] { Axpy(gpu, 1.0F, written, fresh); }).empty());
+  CHECK(fresh.memory()->head() == Head::UNINITIALIZED);
+  CHECK_FALSE(RefusalOf([&] { Axpy(gpu, 1.0F, hole, rest); }).empty());
+  CHECK_FALSE(RefusalOf([&] { Axpy(gpu, 1.0F, rest, hole); }).empty());
+  CHECK(halves.memory()->head(ByteRange{0, 16}) == Head::UNINITIALIZED);
+  CHECK(cpu.Read(halves)[0] == 0);
+}
+
 TEST_CASE("The refusal says who has written the bytes, and how they were asked for") {
   GuardFixture f;
   const TransferGuard guard(TransferPolicy::kThrow);

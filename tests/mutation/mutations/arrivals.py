@@ -13,7 +13,7 @@ OPERAND = "core/memory/operand.cpp"
 
 MUTATIONS = [
     # What an access prepares.
-    (ARRIVE, "  sole_.store(detail::StreamId::kNone, std::memory_order_relaxed);\n", "",
+    (ARRIVE, "  sole_.store(detail::StreamId::kNone, std::memory_order_relaxed);\n  if (arrival.empty)", "  if (arrival.empty)",
      "a writer's fast path does not see who came since"),
     (ARRIVE, "  if (arrival.prefetch) return std::nullopt;\n", "", "a prefetch waits for what it has started"),
     (ARRIVE, "  holders_.Isolate(arrival.bytes);\n", "", "an access of a part changes who holds the rest"),
@@ -36,7 +36,7 @@ MUTATIONS = [
      "if (!first) return false;", "neighbours from one source move one by one"),
     (ARRIVE, "run.last = bytes.last, holders &= of;", "run.last = bytes.last, holders |= of;",
      "the next source need not have all bytes"),
-    (ARRIVE, "    if (!there && !skipped) at = run.first;", "   ", "bytes that go by way of the host stay there"),
+    (ARRIVE, "    if (!there) at = run.first;", "   ", "bytes that go by way of the host stay there"),
     (ARRIVE, "      if (source == kHost) throw;\n", "      throw;\n", "a source that fails fails the access"),
     (ARRIVE, "      if (source == kHost) throw;\n", "",
      "where the host's bytes can't be copied a device's are copied over them"),
@@ -89,6 +89,8 @@ MUTATIONS = [
      "zeros wait for no user of another backend"),
     (ARRIVE, "  ChangeHolders(bytes, [&](Spaces) { return Only(arrival.space); });\n  arrival.zeroed", "  arrival.zeroed",
      "zeros are made again"),
+    (ARRIVE, "      arrival.hole = std::min(arrival.hole, run.first);\n", "      arrival.hole = run.first;\n", "of several holes the last one gets zeros"),
+    (ARRIVE, "      if (of != 0) return hole.empty();\n", "      if (of != 0) return false;\n", "a hole behind what was copied stays one"),
 
     # What is so afterwards.
     (ARRIVE, "return Next(holders, Only(arrival.space), arrival.access).next;", "return holders | Only(arrival.space);",
@@ -99,10 +101,10 @@ MUTATIONS = [
     (ARRIVE, "  for (const auto& other : others_) other->uses.Settle(arrival.bytes, dying);\n", "",
      "notes of parts on further devices pile up"),
     (ARRIVE, "  if (others_.size() == kMost)\n", "  if (false)\n", "a memory on more devices than there are spaces forgets who has its bytes"),
-    (ARRIVE, "                  on_host &= Holds(holders, kHost);\n", "", "a mixed array's head hides what a device has alone"),
-    (ARRIVE, "on_device &= holders != Only(kHost);", "on_device &= Holds(holders, detail::kDevice);",
+    ("core/memory/synced_memory.cpp", "                  on_host &= (holders & Only(kHost)) != 0;\n", "", "a mixed array's head hides what a device has alone"),
+    ("core/memory/synced_memory.cpp", "on_device &= holders != Only(kHost);", "on_device &= (holders & Only(kDevice)) != 0;",
      "a head knows one device alone"),
-    (ARRIVE, "                  if (holders == 0) return true;\n", "", "bytes that nobody wrote count for the head"),
+    ("core/memory/synced_memory.cpp", "                  if (holders == 0) return true;\n", "", "bytes that nobody wrote count for the head"),
     (ARRIVE, "  return other.kind == MemoryKind::kManaged ? BufferOf(kHost) : other;", "  return other;",
      "a further unified device has a buffer of its own"),
     (ARRIVE, "  if (space == kHost) return unified_ ? gpu_ : cpu_;", "  if (space == kHost) return cpu_;",
@@ -155,9 +157,11 @@ MUTATIONS = [
     (IN_PLACE, "  for (auto& ready : gpu_ready_) ready = StreamId::kNone;\n", "", "the readers' fast path is never forgotten"),
 
     # All or none.
-    (CALL, "      if (!wait) continue;\n", "      if (!wait) {\n        memory.Commit(arrivals[at], dying);\n        continue;\n      }\n",
+    (CALL, "        if (!wait) continue;\n", "        if (!wait) {\n          if (!fetches) memory.Commit(arrival, dying);\n          continue;\n        }\n",
      "operands are taken one by one"),
-    (CALL, "wait->access, dying);\n      return false;\n", "wait->access, dying);\n      return true;\n",
+    (CALL, "    for (const bool fetches : {true, false}) {\n      for (Arrival& arrival : arrivals) {", "    for (Arrival& arrival : arrivals) {\n      for (const bool fetches : {true, false}) {",
+     "an operand gets zeros before the next one's copy is refused"),
+    (CALL, "locks, dying);\n        return false;\n", "locks, dying);\n        return true;\n",
      "a host arrival looks once at what it must wait for"),
     (CALL, "      if (std::exchange(last, arrival.memory) != arrival.memory) work", "      if (last == nullptr || true) work",
      "a memory of two operands is locked twice"),
@@ -175,7 +179,7 @@ MUTATIONS = [
      "    handler = Handler::instance().current;\n    return handler && handler(device, bytes);\n  }",
      "a handler is asked with the handler's lock held"),
     (CALL, "        if (again && !error.beyond_limit()) TrimAsFarAsPossible(device);\n", "", "what a handler frees stays in the pool"),
-    (CALL, "    if (!again) arrivals[at].memory->RethrowNamed(&full);\n", "", "a handler that says false is asked again"),
+    (CALL, "    if (!again) at->memory->RethrowNamed(&full);\n", "", "a handler that says false is asked again"),
 
     # Operands.
     (TAKE, "  std::sort(arrivals.begin(), arrivals.end(),\n", "  if (arrivals.empty()) std::sort(arrivals.begin(), arrivals.end(),\n",

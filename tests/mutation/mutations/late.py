@@ -11,7 +11,7 @@ LIST = "core/memory/uses.cpp"
 GPU = "backends/gpu/gpu_device.hpp"
 
 MUTATIONS = [
-    (CALL, "      if (wait->access != Access::kRead) memory.ForgetReady();", "      ",
+    (CALL, "  if (wait.access != Access::kRead) arrival.memory->ForgetReady();", "  ",
      "a stream that the host has waited for is in place after a call that failed"),
     (ADOPT, "    return EndUses(buffer), false;\n", "    return EndUses(buffer), buffer.uses.Clear(), false;\n",
      "the uses of one device's bytes are forgotten although another's cannot end"),
@@ -27,8 +27,8 @@ MUTATIONS = [
     (ASSIGN, "      --memory.busy_;\n", "", "the source of an Assign is never released again"),
     (CALL, "        if (again && !error.beyond_limit()) TrimAsFarAsPossible(device);\n      });\n", "      });\n    if (again && !error.beyond_limit()) TrimAsFarAsPossible(device);\n",
      "pools trim under the memories' locks"),
-    (CALL, "    if (!again) arrivals[at].memory->RethrowNamed(&full);", "    if (!again) throw;", "an array that finds no memory is not named"),
-    (CALL, "  } catch (const DeviceError&) {\n    arrivals[at].memory->RethrowNamed();", "  } catch (const DeviceError&) {\n    throw;",
+    (CALL, "    if (!again) at->memory->RethrowNamed(&full);", "    if (!again) throw;", "an array that finds no memory is not named"),
+    (CALL, "  } catch (const DeviceError&) {\n    at->memory->RethrowNamed();", "  } catch (const DeviceError&) {\n    throw;",
      "the array of an access that fails is not named"),
     (ASSIGN, "} catch (const DeviceError&) {\n  RethrowNamed();", "} catch (const DeviceError&) {\n  throw;",
      "the array of an Assign that fails is not named"),
