@@ -13,6 +13,8 @@ OPERAND = "core/memory/operand.cpp"
 
 MUTATIONS = [
     # What an access prepares.
+    (ARRIVE, "  sole_.store(detail::StreamId::kNone, std::memory_order_relaxed);\n  arrival.hole", "  arrival.hole",
+     "a writer's fast path does not see what was fetched before a call failed"),
     (ARRIVE, "  sole_.store(detail::StreamId::kNone, std::memory_order_relaxed);\n  if (arrival.empty)", "  if (arrival.empty)",
      "a writer's fast path does not see who came since"),
     (ARRIVE, "  if (arrival.prefetch) return std::nullopt;\n", "", "a prefetch waits for what it has started"),
