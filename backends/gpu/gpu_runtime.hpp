@@ -37,9 +37,10 @@ namespace ferry::gpu {
 ///                  Copies that read it without fail. Called where that one has memory_pools.
 ///   ThreadExchangeStreamCaptureMode  exchanges what the calling thread may do while a stream is under
 ///                  capture; kCaptureRelaxed lets it do all that cannot harm the capture.
-///   EventsNeedStream  says whether a stream must not be destroyed while the host may wait for an event in
-///   it. kNotCapturing  is the capture status of a stream whose work runs. kStreamCaptureImplicit  is the
-///   answer of StreamIsCapturing for a main stream that would have to wait for
+///   EventsNeedStream  says whether the host waits for an event by way of its stream, which must not be
+///                  destroyed before.
+///   kNotCapturing  is the capture status of a stream whose work runs.
+///   kStreamCaptureImplicit  is the answer of StreamIsCapturing for a main stream that would have to wait for
 ///                  a stream under capture.
 template <class R>
 concept GpuRuntime = requires(

@@ -23,7 +23,7 @@ struct Prefetched {
   const Buffer* to;
   std::vector<Bytes> unread;  ///< those that are still there
   std::string label;          ///< of the memory, then
-  std::uint64_t arrivals;     ///< of observers, before it was told
+  std::uint64_t arrivals;     ///< of the observers who were told of it
 };
 
 /// The last write to each byte of a memory, as far as it was watched.
