@@ -244,7 +244,9 @@ TEST_CASE("A ledger's memory is bounded: what has the least bytes is summed by k
 TEST_CASE("What a ledger has summed is neither in vain nor pending") {
   LedgerFixture f;
   Ledger ledger;
-  SyncedMemory x(40, *f.device, "first");
+  SyncedMemory large(4000, *f.device, "large"), x(40, *f.device, "first");
+  large.overwrite_cpu_data();
+  Fetch(large, Side::kGpu);
   x.overwrite_cpu_data();
   Fetch(x, Side::kGpu);
   for (int i = 0; i < 5000; ++i) {
@@ -256,6 +258,7 @@ TEST_CASE("What a ledger has summed is neither in vain nor pending") {
   x.overwrite_cpu_data();
   Fetch(x, Side::kGpu);
   CHECK(Total(ledger, &LedgerEntry::pending) == pending);
+  large.gpu_data();  // untold
   ledger.CountPendingAsUnread();
   x.overwrite_cpu_data();
   CHECK(Total(ledger, &LedgerEntry::unread) == unread);
