@@ -7,9 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "ferry/error.hpp"
 #include "ferry/log.hpp"
 #include "ferry/observer.hpp"
 #include "ferry/synced_memory.hpp"
+#include "sim_kernels.hpp"
 #include "synced_memory_device.hpp"
 
 namespace ferry::testing {
@@ -23,6 +25,18 @@ struct ErrorFixture {
   Stream main = Stream::Main(device), a{device}, b{device};
   std::optional<SyncedMemory> memory;
 };
+
+TEST_CASE("a write after a read that failed half-way, with the host's bytes there, leaves them stale") {
+  sim::Reset({.devices = 2, .peers = false, .fail_at = 2, .fail_call = "MemcpyAsync"});
+  SimDevice first{0}, second{1};
+  SyncedMemory memory(kBytes, first);
+  const Stream on = Stream::Main(first);
+  Fill(memory, on, 7);
+  CHECK_THROWS_AS(memory.gpu_data(Stream::Main(second)), DeviceError);  // by way of the host
+  CHECK(memory.head() == SyncedMemory::SYNCED);
+  Fill(memory, on, 8);
+  CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 8);
+}
 
 TEST_CASE("an access that failed can be made again, wherever it failed") {
   for (const bool late : {false, true})
