@@ -29,7 +29,8 @@ class OpenPeers {
   /// Before a copy of device memory on a stream of this device, which is current. Throws DeviceError.
   void OpenFor(const void* src) {
     if (!any_closed_.load(std::memory_order_acquire)) return;
-    const int owner = OwnerOf<Runtime>(src, index_);
+    int owner = index_;
+    Check<Runtime>("PointerGetAttributes", Runtime::PointerGetDevice(&owner, src), index_);
     if (owner == index_) return;
     const std::lock_guard lock(mutex_);
     const auto closed = std::find(closed_.begin(), closed_.end(), owner);

@@ -75,7 +75,8 @@ struct Options {
   bool last_call_only = false;  ///< GetLastError knows the last call alone: one that succeeds clears it
   /// Pinned and managed memory that is refused is reported as an invalid value, as some drivers do.
   bool refuses_as_invalid = false;
-  /// The host waits for an event by way of its stream, which must not be destroyed.
+  /// The host waits for an event by way of its stream, which must not be destroyed. So a stream that is
+  /// dropped stays while somebody keeps a point in it, and so do its kernels.
   bool events_need_stream = false;
   /// Blocks begin at multiples of 256 bytes, as vendors promise. Else a block ends right before a page that
   /// nobody can touch, and begins at a multiple of the largest power of two up to 256 that divides its size;
@@ -129,11 +130,13 @@ void Reset(const Options& options = {});
 /// Queues a "kernel". `touches` is the memory of its device, and the pinned and managed memory, that it uses:
 /// all other blocks of devices are out of its reach while it runs, and those that it only reads are
 /// write-protected. Memory that is not the simulator's is misuse there, except on a unified machine. Kernels
-/// run one at a time, on a thread that waits for them, that launches or that asks whether a stream is done.
+/// run one at a time, on a thread that waits for them, that launches or that asks whether a stream is done,
+/// and, where more than 64 destroyed streams have work left, on one that makes a stream: then theirs do.
 /// The body must not call Ferry, but may wait for other threads that do. A body that waits for something
-/// that its own thread does after the launch needs Order::kLate. A body that throws is a kernel that failed:
-/// its device does no more work, and each later call on it fails, as after a sticky error. Throws
-/// DeviceError, and std::invalid_argument for a device that is not simulated; so do the calls below.
+/// that its own thread does after the launch needs Order::kLate; one that waits for who makes a stream, a
+/// stream that lives. A body that throws is a kernel that failed: its device does no more work, and each
+/// later call on it fails, as after a sticky error. Throws DeviceError, and std::invalid_argument for a
+/// device that is not simulated; so do the calls below.
 void Launch(const Stream& on, std::vector<Touch> touches, std::function<void()> body);
 
 /// As CUDA's cudaStreamCreate makes them: whatever is queued on the device's main stream comes after all that

@@ -55,6 +55,15 @@ TEST_CASE("a device whose memory can be read directly is nearer than the host") 
   }
 }
 
+TEST_CASE("where it is not known whose memory a copy would read, the bytes go by way of the host") {
+  Devices devices({.fail_at = 1, .fail_call = "PointerGetAttributes"});
+  SyncedMemory memory(kBytes, *devices.device[0]);
+  Fill(memory, devices.Main(0), 7);
+  CHECK(Sees(memory, devices.Main(1)) == 7);
+  CHECK(sim::Inspect().faults == 1);
+  CHECK(memory.head() == SyncedMemory::SYNCED);
+}
+
 TEST_CASE("bytes that the caller gave are not copied before a unified device has written them") {
   for (const bool late : {true, false}) {
     Devices devices({.pageable_late = late});

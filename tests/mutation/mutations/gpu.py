@@ -20,6 +20,8 @@ MUTATIONS = [
     (PEERS, "Runtime::OpenPool(peer, index_), peer);", "Runtime::OpenPool(index_, peer), peer);", "the reader's pool is opened to the peer"),
     (PEERS, "    if (Describe<Runtime>(peer).memory_pools)\n", "", "a pool that is not there is opened"),
     (PEERS, "    const RelaxedCapture<Runtime> relaxed;\n", "", "the first copy of a peer's memory ends a capture elsewhere"),
+    (PEERS, "    Check<Runtime>(\"PointerGetAttributes\", Runtime::PointerGetDevice(&owner, src), index_);", "    Ignore<Runtime>(Runtime::PointerGetDevice(&owner, src));",
+     "a pool is read that is not open, where it is not known whose it is"),
     (PEERS, "    closed_.erase(closed);\n", "", "a peer is opened again by each copy"),
     (PEERS, "    any_closed_.store(!closed_.empty(), std::memory_order_release);\n", "",
      "copies ask whose memory it is when all peers are open"),
