@@ -105,6 +105,7 @@ TEST_CASE("where a stream is made, no kernel of another one that lives is waited
     SyncedMemory memory(kBytes, *device);
     const Stream live(*device);
     std::atomic<bool> runs = false, go = false, timed_out = false;
+    int ran = 0;
     void* const ptr = memory.overwrite_gpu_data(live);
     sim::Launch(live, {ptr}, [&] {
       runs = true;
@@ -120,7 +121,6 @@ TEST_CASE("where a stream is made, no kernel of another one that lives is waited
     };
     make_many();
     if (where == Kernel::kQueued) {
-      int ran = 0;
       for (int i = 0; i < 1000; ++i) sim::Launch(Stream(*device), {}, [&] { ++ran; });
       CHECK(ran > 500);
     } else {
