@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/detail/pages.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,7 +8,6 @@
 #include <cerrno>
 #include <system_error>
 
-#include "core/descriptor.hpp"
 #include "core/write_signals.hpp"
 
 namespace ferry::detail {
@@ -33,25 +31,27 @@ std::byte* Map(const std::string& name, int file, std::size_t bytes, int access)
 
 }  // namespace
 
-Pages::Pages(const std::string& name, std::size_t bytes)
-    : size_(bytes), file_(BeyondStandard(memfd_create(name.c_str(), MFD_CLOEXEC))) {
-  if (file_ < 0) ThrowErrno(name, "memfd_create");
+/// The file is closed once it is mapped: the program may close it, and then its number is that of another
+/// one.
+Pages::Pages(const std::string& name, std::size_t bytes) : size_(bytes) {
+  const int file = memfd_create(name.c_str(), MFD_CLOEXEC);
+  if (file < 0) ThrowErrno(name, "memfd_create");
   try {
-    if (!Extend(file_, bytes))
+    if (!Extend(file, bytes))
       ThrowErrno(name, errno == EFBIG ? "a limit (ulimit -f) denies it" : "ftruncate");
-    seen_ = Map(name, file_, bytes, PROT_NONE);
-    work_ = Map(name, file_, bytes, PROT_READ | PROT_WRITE);
+    seen_ = Map(name, file, bytes, PROT_NONE);
+    work_ = Map(name, file, bytes, PROT_READ | PROT_WRITE);
   } catch (...) {
     if (seen_ != nullptr) munmap(seen_, size_);
-    close(file_);
+    close(file);
     throw;
   }
+  close(file);
 }
 
 Pages::~Pages() {
   munmap(work_, size_);
   munmap(seen_, size_);
-  close(file_);
 }
 
 std::size_t Pages::page() noexcept {
@@ -65,8 +65,7 @@ bool Pages::Open(std::byte* begin, std::size_t bytes, Access access) noexcept {
 }
 
 void Pages::Discard(const std::byte* begin, std::size_t bytes) noexcept {
-  (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin - seen_),
-                  static_cast<off_t>(bytes));
+  (void)madvise(work_ + (begin - seen_), bytes, MADV_REMOVE);
 }
 
 }  // namespace ferry::detail

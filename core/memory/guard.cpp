@@ -53,7 +53,7 @@ void HostGuard::NoteUnguarded(const SyncedMemory& memory, bool unified) noexcept
   const std::string& label = memory.label();
   Log(LogLevel::kWarning, "FERRY_GUARD: the " + std::to_string(memory.capacity()) + " bytes of " +
                               (label.empty() ? "a memory" : Quoted(label)) + " are not guarded: " +
-                              (unified ? "its device uses the host's memory"
+                              (unified ? "a device that uses it works on the host's memory"
                                        : "there are " + std::to_string(Table::kMost) +
                                              " guarded memories, they are too large, or the process was "
                                              "forked"));

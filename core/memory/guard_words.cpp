@@ -28,6 +28,7 @@ HostGuard::Words HostGuard::Words::Of(const SyncedMemory& memory, unsigned space
     words.why_ = Why::kUnasked;
   } else if ((holders & Only(space)) == 0) {
     words.why_ = Why::kElsewhere;
+    words.alone_ = std::has_single_bit(others);
     if (memory.writers_ != nullptr) words.written_ = memory.writers_->Of(here);
   } else if (space == kHost && !memory.cpu_.uses.Quiet(here, Access::kRead)) {
     words.why_ = Why::kOnItsWay;
@@ -92,7 +93,7 @@ void HostGuard::Words::Describe(FaultLine& line, Side side, FaultAccess access) 
       return;
     case Why::kElsewhere:
       NameHolder(line);
-      line << " alone has it";
+      line << (alone_ ? " alone has it" : " has it");
       if (written_) {
         line << ", since ";
         NameSite(line, written_->site);

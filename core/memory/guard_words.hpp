@@ -37,6 +37,7 @@ class HostGuard::Words {
   std::size_t in_use_ = 0;          ///< of the memory's bytes
   std::array<char, 16> backend_{};  ///< of a device that has it; empty for the host
   int index_ = 0;                   ///< of that
+  bool alone_ = true;               ///< nobody else has it
   std::optional<Write> written_{};  ///< what took it from here
 };
 

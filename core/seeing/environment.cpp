@@ -91,8 +91,8 @@ void KeepLedger(std::string_view wanted) {
   std::error_code none;  // the program may go to another folder before its end
   const std::string file = named.empty() ? named : std::filesystem::absolute(named, none).string();
   if (!file.empty() && !MayBeWritten(file)) {
-    Log(LogLevel::kWarning,
-        "FERRY_LEDGER: the file " + file + " cannot be written; say 1, or verify, for a table on stderr");
+    Log(LogLevel::kWarning, "FERRY_LEDGER: the file " + file + " cannot be written: " + WhyNotWritten() +
+                                "; say 1, or verify, for a table on stderr");
     return;
   }
   ledger_file() = file;

@@ -77,8 +77,10 @@ std::string WhyNotWritten() {
 bool MayBeWritten(const std::string& path) noexcept {
   struct stat there {};
   // A pipe's reader would take what is opened and closed for its end.
-  if (stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+  if (stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    errno = EISDIR;
     return !S_ISDIR(there.st_mode) && access(path.c_str(), W_OK) == 0;
+  }
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
   return file >= 0 && close(file) == 0;
 }

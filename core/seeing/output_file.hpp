@@ -26,8 +26,8 @@ OutputFile OpenToWrite(const std::string& path) noexcept;
 bool Close(OutputFile file) noexcept;
 /// What errno says of a file that was opened so, or could not be.
 std::string WhyNotWritten();
-/// Whether a file can be written there, as far as that is known before. Makes it if it is not there, and
-/// changes none that is.
+/// Whether a file can be written there, as far as that is known before; else errno says why. Makes it if it
+/// is not there, and changes none that is.
 bool MayBeWritten(const std::string& path) noexcept;
 
 }  // namespace ferry::detail

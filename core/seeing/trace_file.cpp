@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/seeing/trace_file.hpp"
 
+#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -20,6 +21,7 @@ TraceFile::TraceFile(std::string path) : path_(std::move(path)) {
   if (PrintedTo(path_) != nullptr) throw Error(NotWritten(path_, "the program prints to it"));
   file_ = OpenToWrite(path_);
   if (file_ == nullptr) throw Error(NotWritten(path_, WhyNotWritten()));
+  fstat(fileno(file_.get()), &opened_);
   std::setvbuf(file_.get(), nullptr, _IONBF,
                0);  // text_ is the buffer: a program that dies leaves whole events
   text_.reserve(kEnough + kEnough / 4);
@@ -45,8 +47,19 @@ void TraceFile::WriteSome() noexcept {
   Write();
 }
 
+bool TraceFile::IsOpen() const noexcept {
+  struct stat now {};
+  return fstat(fileno(file_.get()), &now) == 0 && now.st_dev == opened_.st_dev &&
+         now.st_ino == opened_.st_ino;
+}
+
 void TraceFile::Write() noexcept {
   const WithoutWriteSignals quiet;
+  if (file_ != nullptr && !IsOpen()) {
+    errno = EBADF;
+    Fail();
+    static_cast<void>(file_.release());
+  }
   if (file_ != nullptr && std::fwrite(text_.data(), 1, text_.size(), file_.get()) != text_.size()) {
     Fail();
     Close(std::move(file_));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -47,6 +48,8 @@ class TraceFile {
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// Whether the program has left the file open: where it has not, its number may be that of another one.
+  bool IsOpen() const noexcept;
   void Write() noexcept;
   void Fail() noexcept;
 
@@ -54,6 +57,7 @@ class TraceFile {
   const std::string path_;
   const pid_t process_ = getpid();
   OutputFile file_;  ///< null after the end, or a failure
+  struct stat opened_ {};
   std::string text_;
   std::size_t whole_ = 0;  ///< of text_, at the last Keep
   std::string warning_;

@@ -34,10 +34,11 @@ struct LedgerEntry {
   /// Of the copies, those that read-only access would have saved: the copy's space had the bytes when
   /// `written` asked for them mutable elsewhere, and gets back what it had. Where a device asked for them,
   /// only copies to the host, for an access there, are counted. A line that asked for them mutable while they
-  /// were in place is not told, and must ask for less, too. Counted by Ledger::Detail::kVerify.
+  /// were in place is not told, and must ask for less, too. Nor are copies of other bytes than it asked for
+  /// counted, and what was copied on from one of these. Counted by Ledger::Detail::kVerify.
   std::uint64_t unwritten = 0;
-  /// Of the copies, those that undid the one before: the same bytes went back, and the line that had written
-  /// them then asks for them now. A memory whose bytes go back only once has none.
+  /// Of the copies, those that undid the one before: the same bytes went back, and of two lines the one that
+  /// had written them then asks for them now. A memory whose bytes go back only once has none.
   std::uint64_t returned = 0;
   /// Of copies by a Prefetch or a Release, those made in vain: nobody read their bytes (OutcomeRecord).
   std::uint64_t unread = 0;

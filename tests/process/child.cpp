@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the tests of this folder run: each scenario needs a process of its own.
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <cwchar>
@@ -249,6 +251,30 @@ int EndAtWarning() {
   return 0;
 }
 
+/// As a daemon does, and has files of its own then. Whether they are as it wrote them.
+int ClosesFiles() {
+  std::optional<SyncedMemory> memory(std::in_place, kBytes, GetDevice("sim"), "x");
+  CopyThere(*memory);
+  for (int file = STDERR_FILENO + 1; file < 64; ++file) close(file);
+  const std::string own(1 << 20, 'a');
+  std::array<int, 8> files{};
+  for (int& file : files) {
+    file = memfd_create("own", 0);
+    if (pwrite(file, own.data(), own.size(), 0) != static_cast<ssize_t>(own.size())) return 2;
+  }
+  for (int i = 0; i < 1000; ++i) CopyThere(*memory);
+  memory.reset();
+  sim::Reset();
+  return std::all_of(files.begin(), files.end(),
+                     [&](int file) {
+                       std::string now(own.size() + 1, 'b');
+                       now.resize(static_cast<std::size_t>(pread(file, now.data(), now.size(), 0)));
+                       return now == own;
+                     })
+             ? 0
+             : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -268,6 +294,7 @@ int main(int argc, char** argv) {
   if (scenario == "fails-to-make") return FailsToMake();
   if (scenario == "prints-wide") return PrintsWide();
   if (scenario == "runs-itself") return RunsItself(argv[0]);
+  if (scenario == "closes-files") return ClosesFiles();
   if (scenario == "end-at-warning") return EndAtWarning();
   if (scenario == "out-of-memory") return HostOutOfMemory();
   std::cerr << "no such scenario\n";

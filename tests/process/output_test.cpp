@@ -198,6 +198,21 @@ TEST_CASE("Without a stderr, what is said there changes no byte of a device, and
   CHECK(Count(Bytes(trace), "[ferry]") == 0);
 }
 
+TEST_CASE("Why a ledger's file cannot be written is said at once") {
+  CHECK(Run("FERRY_LEDGER=/", "moves").Says("the file / cannot be written: Is a directory; say 1"));
+  CHECK(
+      Run("FERRY_LEDGER=/no/l.txt", "moves").Says("/no/l.txt cannot be written: No such file or directory"));
+}
+
+TEST_CASE("A program that closes all files, and opens its own, finds in them what it wrote") {
+  const Folder folder;
+  const std::string trace = (folder / "t.json").string();
+  CHECK(Run("FERRY_GUARD=" + std::string(GENERATE("0", "1")), "closes-files").status == 0);
+  const Outcome traced = Run("FERRY_TRACE=" + trace, "closes-files");
+  CHECK(traced.status == 0);
+  CHECK(traced.Says("the file " + trace + " cannot be written: Bad file descriptor"));
+}
+
 TEST_CASE("A limit of the size of files ends no program, and is named where it denies what is needed") {
   const Outcome none = Run(R"(FERRY_DEVICE=sim sh -c 'ulimit -f 1000; exec "$0" "$@"')", "device");
   CHECK(none.status == 3);

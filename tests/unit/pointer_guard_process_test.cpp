@@ -76,8 +76,23 @@ TEST_CASE("of the memories of unified devices the first is said not to be guarde
   });
   CHECK(ended.signal == 0);
   CHECK(std::count(ended.errors.begin(), ended.errors.end(), '\n') == 1);
-  CHECK(ended.errors.find("the 8192 bytes of a memory are not guarded: its device uses the host's memory") !=
-        std::string::npos);
+  CHECK(ended.errors.find("the 8192 bytes of a memory are not guarded: a device that uses it "
+                          "works on the host's memory") != std::string::npos);
+}
+
+TEST_CASE("what two devices have is not said to be of one alone") {
+  const Ended ended = InChild([] {
+    SetPointerGuard(PointerGuard::kOn);
+    sim::Reset({.devices = 2});
+    const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+    SyncedMemory x(kBytes, *first, "x");
+    const volatile auto* const bytes = static_cast<const volatile char*>(x.mutable_cpu_data());
+    x.mutable_gpu_data();
+    x.gpu_data(Stream::Main(*second));
+    static_cast<void>(bytes[0]);
+  });
+  CHECK(ended.signal == SIGSEGV);
+  CHECK(ended.errors.find("sim:0 has it, since") != std::string::npos);
 }
 
 TEST_CASE("more blocks than the system has mappings for are not all guarded, which is said, and all work") {

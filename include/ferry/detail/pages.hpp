@@ -39,7 +39,6 @@ class Pages {
 
  private:
   std::size_t size_;
-  int file_;
   std::byte *seen_ = nullptr, *work_ = nullptr;
 };
 

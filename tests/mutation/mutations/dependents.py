@@ -100,8 +100,6 @@ MUTATIONS = [
     (DEVICES, "\", in an access of \" + Quoted(label)", "\", in an access of \\\"\" + label + '\"'", "a label of two lines makes an error of two"),
     ("core/memory/adopt.cpp", "' ' + Quoted(memory.label())", "\" \\\"\" + memory.label() + '\"'", "a label of two lines makes a warning of two"),
     ("core/memory/array.cpp", "\" for \" + Quoted(label)", "\" for \\\"\" + label + '\"'", "a label of two lines makes an array's error of two"),
-    ("core/device/pages.cpp", "file_(BeyondStandard(memfd_create(name.c_str(), MFD_CLOEXEC)))", "file_(memfd_create(name.c_str(), MFD_CLOEXEC))",
-     "what a program says without a stderr is written over a device's bytes"),
     ("core/proto/file.cpp", "BeyondStandard(::open(written_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666))",
      "::open(written_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)", "what a program says without a stderr is written into a message's file"),
 ]
