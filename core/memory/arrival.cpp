@@ -288,10 +288,7 @@ unsigned SyncedMemory::SpaceOf(Device& device) const {
   others_.push_back(
       std::make_unique<Buffer>(Buffer{&device, unified ? MemoryKind::kManaged : MemoryKind::kDevice}));
   detail::Dependents::Of(others_.back()->serial).Add(detail::Dependent::kMemory, device);
-  if (unified && cpu_.guarded) {
-    detail::HostGuard::NoteUnguarded(*this, true);
-    detail::HostGuard::Refresh(*this, {});
-  }
+  if (unified) detail::HostGuard::Share(*this);
   return static_cast<unsigned>(kDevice + others_.size());
 }
 

@@ -60,6 +60,12 @@ void HostGuard::NoteUnguarded(const SyncedMemory& memory, bool unified) noexcept
 } catch (const std::bad_alloc&) {  // it stays unsaid
 }
 
+void HostGuard::Share(const SyncedMemory& memory) noexcept {
+  if (!memory.cpu_.guarded) return;
+  NoteUnguarded(memory, true);
+  RefreshPages(memory, {});
+}
+
 void HostGuard::GiveBack(const SyncedMemory& owner, void* ptr, const Site* released) noexcept {
   Table::instance().GiveBack(ptr, owner.label(), released);
 }

@@ -43,9 +43,9 @@ MUTATIONS = [
     (FAULT, "(machine->gregs[REG_ERR] & kWrites) != 0", "(machine->gregs[REG_ERR] & kWrites) == 0", "a write is taken for a read"),
     (ARRIVE, "src.pageable() && !src.uses.Quiet(bytes, Access::kRead)", "false",
      "a copy reads pageable bytes before they are written"),
-    (ARRIVE, "    detail::HostGuard::NoteUnguarded(*this, true);\n", "", "a guard ends unsaid where a unified device comes"),
+    ("core/memory/guard.cpp", "  NoteUnguarded(memory, true);\n", "", "a guard ends unsaid where a unified device comes"),
     ("core/memory/guard_words.cpp", "    words.alone_ = std::has_single_bit(others);\n", "", "of two devices one alone has the bytes"),
-    (ARRIVE, "    detail::HostGuard::Refresh(*this, {});\n", "",
+    ("core/memory/guard.cpp", "  RefreshPages(memory, {});\n", "",
      "a unified device finds the host's bytes out of reach"),
     (MEMORY, "    if (cpu_.guarded) detail::HostGuard::Lose(*this, cpu_.ptr);\n", "", "a report asks a memory that is gone"),
 
