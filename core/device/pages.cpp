@@ -31,8 +31,8 @@ std::byte* Map(const std::string& name, int file, std::size_t bytes, int access)
 
 }  // namespace
 
-/// The file is closed once it is mapped: the program may close it, and then its number is that of another
-/// one.
+/// The file is closed once it is mapped. A program that closes all descriptors would close this one too, and
+/// what it opens next would have the same number.
 Pages::Pages(const std::string& name, std::size_t bytes) : size_(bytes) {
   const int file = memfd_create(name.c_str(), MFD_CLOEXEC);
   if (file < 0) ThrowErrno(name, "memfd_create");
@@ -65,7 +65,11 @@ bool Pages::Open(std::byte* begin, std::size_t bytes, Access access) noexcept {
 }
 
 void Pages::Discard(const std::byte* begin, std::size_t bytes) noexcept {
-  (void)madvise(work_ + (begin - seen_), bytes, MADV_REMOVE);
+  std::byte* const work = work_ + (begin - seen_);
+  if (madvise(work, bytes, MADV_REMOVE) == 0 || errno != EINVAL) return;
+  if (munlock(work, bytes) != 0) return;  // as mlockall has locked them
+  (void)madvise(work, bytes, MADV_REMOVE);
+  (void)mlock2(work, bytes, MLOCK_ONFAULT);
 }
 
 }  // namespace ferry::detail

@@ -20,8 +20,8 @@ class Records {
   /// Of a copy that `arrival` needs.
   static CopyRecord OfCopy(Arrival& arrival, Bytes bytes, End from, End to, const Stream& on);
   /// Whether a copy's bytes on the host are the caller's, and not pinned. Not asked before the device was
-  /// allocated from: to ask makes a context there. Cold, so that what runs unwatched is inlined as without
-  /// it.
+  /// allocated from: to ask makes a context there. Cold: seldom called, it shall change no inlining
+  /// elsewhere.
   [[gnu::cold]] static bool ArePageable(const CopyRecord& copy, Bytes bytes) noexcept;
   /// The access was made.
   static void Tell(const Arrival& arrival) noexcept;

@@ -49,8 +49,9 @@ void TraceFile::WriteSome() noexcept {
 
 bool TraceFile::IsOpen() const noexcept {
   struct stat now {};
-  return fstat(fileno(file_.get()), &now) == 0 && now.st_dev == opened_.st_dev &&
-         now.st_ino == opened_.st_ino;
+  const int file = fileno(file_.get());
+  if (fstat(file, &now) != 0 || now.st_dev != opened_.st_dev || now.st_ino != opened_.st_ino) return false;
+  return !S_ISREG(now.st_mode) || lseek(file, 0, SEEK_CUR) == bytes_;
 }
 
 void TraceFile::Write() noexcept {
@@ -64,6 +65,7 @@ void TraceFile::Write() noexcept {
     Fail();
     Close(std::move(file_));
   }
+  bytes_ += static_cast<off_t>(text_.size());
   text_.clear();
   Keep();
 }

@@ -48,7 +48,8 @@ class TraceFile {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// Whether the program has left the file open: where it has not, its number may be that of another one.
+  /// Whether the program has left the file open. Where it has closed it, the descriptor may be one that it
+  /// has opened since, of this file even: that one stands elsewhere in it.
   bool IsOpen() const noexcept;
   void Write() noexcept;
   void Fail() noexcept;
@@ -58,6 +59,7 @@ class TraceFile {
   const pid_t process_ = getpid();
   OutputFile file_;  ///< null after the end, or a failure
   struct stat opened_ {};
+  off_t bytes_ = 0;  ///< written
   std::string text_;
   std::size_t whole_ = 0;  ///< of text_, at the last Keep
   std::string warning_;

@@ -32,13 +32,17 @@ struct LedgerEntry {
   std::uint64_t count = 0;       ///< how often
   std::uint64_t bytes = 0;       ///< of all together; of waits, those of the accesses that waited
   /// Of the copies, those that read-only access would have saved: the copy's space had the bytes when
-  /// `written` asked for them mutable elsewhere, and gets back what it had. Where a device asked for them,
-  /// only copies to the host, for an access there, are counted. A line that asked for them mutable while they
-  /// were in place is not told, and must ask for less, too. Nor are copies of other bytes than it asked for
-  /// counted, and what was copied on from one of these. Counted by Ledger::Detail::kVerify.
+  /// `written` asked for them mutable elsewhere, and gets back what it had. These are not counted:
+  /// - where a device asked for them, copies other than to the host for an access there;
+  /// - copies of another range than was asked for;
+  /// - what is copied on from one of these.
+  ///
+  /// Another line that asked for them mutable, and found them in place, must ask for less, too, and is not
+  /// told. Counted by Ledger::Detail::kVerify.
   std::uint64_t unwritten = 0;
-  /// Of the copies, those that undid the one before: the same bytes went back, and of two lines the one that
-  /// had written them then asks for them now. A memory whose bytes go back only once has none.
+  /// Of the copies, those that undid the one before. One line had written the bytes, another one got them
+  /// elsewhere to write them, and the first one now gets the same bytes back. A memory whose bytes go back
+  /// only once has none.
   std::uint64_t returned = 0;
   /// Of copies by a Prefetch or a Release, those made in vain: nobody read their bytes (OutcomeRecord).
   std::uint64_t unread = 0;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <csignal>
@@ -170,6 +171,35 @@ TEST_CASE("A named pipe gets all of a trace or a ledger, and one that nobody rea
     }
   reader.join();
   CHECK(read == all);
+}
+
+/// The descriptor of an open file.
+int Descriptor(const std::string& path) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code closed;  // as the iterator's own is by now, or may be
+    if (std::filesystem::read_symlink(entry.path(), closed) == path)
+      return std::stoi(entry.path().filename());
+  }
+  return -1;
+}
+
+TEST_CASE("A program that closes a trace's file, and opens the same one itself, has it for itself") {
+  TraceFixture f;
+  const LogLines warnings;
+  SyncedMemory memory(4, *f.device, "x");
+  const int traced = Descriptor(f.file);
+  REQUIRE(traced >= 0);
+  const int own = open(f.file.c_str(), O_RDWR | O_TRUNC | GENERATE(0, O_APPEND));
+  REQUIRE(dup2(own, traced) == traced);
+  close(own);
+  REQUIRE(write(traced, "own", 3) == 3);
+  for (int i = 0; i < 1000; ++i) memory.mutable_cpu_data(), memory.gpu_data();
+  f.trace.reset();
+  REQUIRE(warnings.lines().size() == 1);
+  CHECK_THAT(warnings.lines()[0], ContainsSubstring(f.file + " cannot be written: Bad file descriptor"));
+  std::ifstream in(f.file);
+  CHECK(std::string(std::istreambuf_iterator<char>(in), {}) == "own");
+  close(traced);
 }
 
 TEST_CASE("A file has one trace at a time, and whoever was forked meanwhile does not keep it") {

@@ -3,6 +3,7 @@
 
 GUARD = "core/memory/guard.cpp"
 KERNELS = "core/memory/kernel_guard.cpp"
+PAGES = "core/device/pages.cpp"
 LEVELS = "core/memory/guard_levels.hpp"
 QUEUE = "backends/sim/queue.cpp"
 WORDS = "core/memory/guard_words.cpp"
@@ -25,6 +26,8 @@ MUTATIONS = [
     (LEVELS, "const bool shared = memory.SharersOf(space) != Only(space);", "const bool shared = false;", "a unified device cannot use the host's bytes"),
     (LEVELS, "shared || bytes.first >= memory.size_", "shared", "what lies behind the bytes in use is within reach"),
     (GUARD, "  Apply(block, 0, block.pages.size(), Access::kNone);\n", "", "bytes that were given back are within reach"),
+    (PAGES, "  if (munlock(work, bytes) != 0) return;", "  return;", "locked pages keep the memory of what is gone"),
+    (PAGES, "  (void)mlock2(work, bytes, MLOCK_ONFAULT);\n", "", "a program that locks all it has loses the lock of what it reuses"),
     (GUARD, "if (open_ || live_ == kMost) return nullptr;", "if (open_) return nullptr;",
      "guarded blocks use up the system's mappings"),
     (GUARD, "std::byte* begin = Room(span + Pages::page());", "std::byte* begin = Room(span);",

@@ -76,6 +76,7 @@ MUTATIONS = [
     (LEDGER, "detail::Same(wait.written->site, memory.written->site)", "true", "a Prefetch before the last write would do"),
     ("core/memory/byte_ranges.hpp", " && part.first + part.bytes <= whole.first + whole.bytes;", ";", "who has a part has all"),
     ("core/seeing/trace_file.cpp", "file_ != nullptr && !IsOpen()", "false", "a trace is written into a file that the program has opened since"),
+    ("core/seeing/trace_file.cpp", "lseek(file, 0, SEEK_CUR) == bytes_", "true", "a trace goes on in a file that the program has opened anew"),
     (LEDGER, "goes_on ? trip->from : copy.from", "copy.from", "a copy by way of the host is two trips"),
     (LEDGER, "detail::Same(written, trip->asked) &&", "true &&", "who only reads writes in turn"),
     (LEDGER, "&& detail::Same(asked, trip->written);\n  const", ";\n  const", "any way back is a ping-pong"),
