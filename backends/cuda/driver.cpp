@@ -8,10 +8,6 @@
 #include "backends/gpu/current_device.hpp"
 #include "backends/gpu/current_device_by.hpp"
 
-// The names that cuda.h gives to the versions of its functions.
-#define FERRY_STRING(name) #name
-#define FERRY_NAME(function) FERRY_STRING(function)
-
 namespace ferry::gpu {
 namespace {
 
@@ -46,7 +42,7 @@ void Upkeep(const std::function<void()>& work) {
     ~Pop() {
       CUcontext popped{};
       for (; pushed > before; --pushed)
-        (void)Call<decltype(&cuCtxPopCurrent)>(FERRY_NAME(cuCtxPopCurrent), &popped);
+        (void)Call<decltype(&cuCtxPopCurrent)>(FERRY_DRIVER_NAME(cuCtxPopCurrent), &popped);
     }
   } pop;
   Cuda::Upkeep(work);
@@ -62,14 +58,15 @@ int RuntimeVersion() noexcept { return CUDART_VERSION; }
 
 #pragma GCC visibility push(hidden)
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
-  return ferry::gpu::Call<decltype(&cuStreamGetCtx)>(FERRY_NAME(cuStreamGetCtx), stream, context);
+  return ferry::gpu::Call<decltype(&cuStreamGetCtx)>(FERRY_DRIVER_NAME(cuStreamGetCtx), stream, context);
 }
 CUresult cuCtxPushCurrent(CUcontext context) {
-  const CUresult error = ferry::gpu::Call<decltype(&cuCtxPushCurrent)>(FERRY_NAME(cuCtxPushCurrent), context);
+  const CUresult error =
+      ferry::gpu::Call<decltype(&cuCtxPushCurrent)>(FERRY_DRIVER_NAME(cuCtxPushCurrent), context);
   if (error == CUDA_SUCCESS) ++ferry::gpu::pushed;
   return error;
 }
 CUresult cuCtxGetDevice(CUdevice* device) {
-  return ferry::gpu::Call<decltype(&cuCtxGetDevice)>(FERRY_NAME(cuCtxGetDevice), device);
+  return ferry::gpu::Call<decltype(&cuCtxGetDevice)>(FERRY_DRIVER_NAME(cuCtxGetDevice), device);
 }
 #pragma GCC visibility pop

@@ -96,7 +96,8 @@ class Machine {
   std::shared_ptr<Queue> Get(const Call& call, std::uintptr_t stream, std::optional<int> device);
   /// The same, for work: one under capture is misuse.
   std::shared_ptr<Queue> Ready(const Call& call, std::uintptr_t stream, std::optional<int> device);
-  bool AnyCapturing(int device) const;
+  /// Whether a blocking stream of the device is under capture.
+  bool HoldsMainUp(int device) const;
   /// Ends the captures that it concerns. Misuse where there are any.
   Error EndCaptures(const Call& call, const std::function<bool(const Queue&)>& concerns);
   /// For a call that no capture on the device survives, and that fails where there is one.

@@ -91,9 +91,10 @@ std::shared_ptr<Queue> Machine::Ready(const Call& call, std::uintptr_t stream, s
   return nullptr;
 }
 
-bool Machine::AnyCapturing(int device) const {
-  return std::any_of(queues_.begin(), queues_.end(),
-                     [&](const auto& queue) { return queue->capturing && queue->device == device; });
+bool Machine::HoldsMainUp(int device) const {
+  return std::any_of(queues_.begin(), queues_.end(), [&](const auto& queue) {
+    return queue->capturing && queue->kind == QueueKind::kBlocking && queue->device == device;
+  });
 }
 
 Error Machine::EndCaptures(const Call& call, const std::function<bool(const Queue&)>& concerns) {

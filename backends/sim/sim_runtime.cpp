@@ -228,7 +228,7 @@ SimRuntime::Error SimRuntime::StreamIsCapturing(Stream stream, CaptureStatus* st
     const auto queue = machine().Get(call, Number(stream), std::nullopt);
     if (queue == nullptr) return kInvalidHandle;
     if (queue->kind == QueueKind::kMain && machine().options.capture_spreads &&
-        machine().AnyCapturing(CurrentDevice()))
+        machine().HoldsMainUp(CurrentDevice()))
       return kStreamCaptureImplicit;
     *status = queue->capturing ? kCapturing : kNotCapturing;
     return kSuccess;

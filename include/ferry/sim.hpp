@@ -87,7 +87,7 @@ struct Options {
   /// freed, and a kernel costs no system calls: for tests that make very many. A pointer guard then watches
   /// the host alone.
   bool page_protection = true;
-  bool capture_spreads = false;  ///< a main stream can't be used while another one is under capture
+  bool capture_spreads = false;  ///< a main stream can't be used while a blocking one is under capture
 
   // Faults. An allocation fails as out of memory.
   long fail_at = 0;  ///< the n-th call that counts fails, counted from 1; 0: none

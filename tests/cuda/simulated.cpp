@@ -7,7 +7,10 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
+#include <vector>
 
+#include "backends/sim/machine.hpp"
 #include "tests/cuda/kernel.hpp"
 
 #define FERRY_VENDOR(name) cuda##name
@@ -17,6 +20,7 @@
 namespace {
 
 using namespace ferry::simulated;
+namespace sim = ferry::sim;
 
 const Session session({.zero_bytes = true, .refuses_as_invalid = true, .capture_spreads = true});
 
@@ -80,7 +84,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 
 }  // extern "C"
 
-// The driver's, for tests/cuda/kernel.hpp: a function is which of its kernels.
+// The driver's: contexts, and for tests/cuda/kernel.hpp functions, each of which is one of its kernels.
 namespace {
 
 CUresult PrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
@@ -89,6 +93,36 @@ CUresult PrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
   *flags = 0;
   *active = its;
   return static_cast<CUresult>(error);
+}
+/// A context's handle is its device's number, from 1. The calling thread's that lie below the current one, as
+/// the numbers of their devices:
+thread_local std::vector<int> contexts_below;
+
+CUresult StreamGetCtx(CUstream stream, CUcontext* context) {
+  return static_cast<CUresult>(
+      sim::Enter("cuStreamGetCtx", sim::Faults::kInstead, [&](const sim::Call& call, sim::Lock&) {
+        const auto queue =
+            sim::machine().Get(call, static_cast<std::uintptr_t>(Handle(stream)), std::nullopt);
+        if (queue == nullptr) return SimRuntime::kInvalidHandle;
+        *context = reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(queue->device) + 1);
+        return SimRuntime::kSuccess;
+      }));
+}
+CUresult CtxPushCurrent(CUcontext context) {
+  contexts_below.push_back(sim::CurrentDevice());
+  sim::SetCurrentDevice(static_cast<int>(reinterpret_cast<std::uintptr_t>(context)) - 1);
+  return CUDA_SUCCESS;
+}
+CUresult CtxPopCurrent(CUcontext* context) {
+  if (contexts_below.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+  *context = reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(sim::CurrentDevice()) + 1);
+  sim::SetCurrentDevice(contexts_below.back());
+  contexts_below.pop_back();
+  return CUDA_SUCCESS;
+}
+CUresult CtxGetDevice(CUdevice* device) {
+  *device = sim::CurrentDevice();
+  return CUDA_SUCCESS;
 }
 CUresult LoadModule(CUmodule* module, const void*) { return *module = {}, CUDA_SUCCESS; }
 CUresult UnloadModule(CUmodule) { return CUDA_SUCCESS; }
@@ -106,6 +140,10 @@ CUresult LaunchKernel(CUfunction function, unsigned, unsigned, unsigned, unsigne
 void* ferry::cuda::DriverFunction(const char* name) noexcept {
   static const std::map<std::string, void*> functions = {
       {"cuDevicePrimaryCtxGetState", reinterpret_cast<void*>(PrimaryCtxGetState)},
+      {FERRY_DRIVER_NAME(cuStreamGetCtx), reinterpret_cast<void*>(StreamGetCtx)},
+      {FERRY_DRIVER_NAME(cuCtxPushCurrent), reinterpret_cast<void*>(CtxPushCurrent)},
+      {FERRY_DRIVER_NAME(cuCtxPopCurrent), reinterpret_cast<void*>(CtxPopCurrent)},
+      {FERRY_DRIVER_NAME(cuCtxGetDevice), reinterpret_cast<void*>(CtxGetDevice)},
       {"cuModuleLoadData", reinterpret_cast<void*>(LoadModule)},
       {"cuModuleUnload", reinterpret_cast<void*>(UnloadModule)},
       {"cuModuleGetFunction", reinterpret_cast<void*>(GetFunction)},

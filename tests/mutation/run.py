@@ -43,11 +43,16 @@ NETS_TESTS = [(test, 1) for test in ("nets_format", "nets_solver", "nets_data", 
 # For a vendor's backend: with the vendor's functions made of the simulated GPU.
 VENDORS = ["cuda", "hip"]
 MACHINES = ["", "unified", "without_pools"]
+# For kernels on CUDA's GPUs, with a Kokkos in Kokkos' place.
+DEVICE_SPACE_TESTS = [("device_space", 1), ("device_space_of_one", 1), ("device_space_failed", 1)]
+DEVICE_SPACE = ["core/kernels/gpu/device_space.cpp", "backends/cuda/driver.cpp"]
 SECONDS = 300
 
 
 def part_of(file):
     """The part of the tree that has its own tests."""
+    if file in DEVICE_SPACE:
+        return "device_space"
     if found := re.match(r"backends/(cuda|hip)/", file):
         return found[1]
     if file.startswith("core/nets/"):
@@ -61,7 +66,7 @@ def runs(part):
     """Each program, and what it finds in its environment."""
     if part in VENDORS:
         return [("simulated", {"FERRY_TEST_SCALE": "0.1", "FERRY_SIMULATED": machine}) for machine in MACHINES]
-    tests = {"blob": BLOB_TESTS, "nets": NETS_TESTS, "report": REPORT_TESTS, "seeing": SEEING_TESTS}.get(part, TESTS)
+    tests = {"blob": BLOB_TESTS, "device_space": DEVICE_SPACE_TESTS, "nets": NETS_TESTS, "report": REPORT_TESTS, "seeing": SEEING_TESTS}.get(part, TESTS)
     return [(test, {"FERRY_TEST_SCALE": str(scale)}) for test, scale in tests]
 
 
@@ -77,7 +82,7 @@ def build_nets(tree, out, test):
 def build(tree, out, test, part):
     if part == "nets":
         return build_nets(tree, out, test)
-    vendor = part if part in VENDORS else ""
+    vendor = "cuda" if part == "device_space" else part if part in VENDORS else ""
     return subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", str(HERE), f"TREE={tree}", f"BUILD={out}",
                            f"VENDOR={vendor}", f"{out}/{test}"], capture_output=True, text=True)
 

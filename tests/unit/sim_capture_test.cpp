@@ -61,14 +61,15 @@ TEST_CASE("a capture on another stream survives all of Ferry's calls, in each mo
 TEST_CASE("memory that runs out while a capture holds the main stream up is out of memory") {
   sim::Reset({.memory = 1024, .capture_spreads = true});
   PooledDevice device(std::make_unique<SimDevice>(0));
-  const Stream on(device), captured(device);
+  const Stream on(device);
+  const BlockingStream captured(device.next());
   device.Deallocate(MemoryKind::kDevice, device.Allocate(MemoryKind::kDevice, 512, on.handle()), 512,
                     on.handle());
-  sim::BeginCapture(captured);
+  sim::BeginCapture(*captured);
   CHECK_THROWS_AS(device.Allocate(MemoryKind::kDevice, 2048, on.handle()), OutOfMemory);
   void* const all = device.Allocate(MemoryKind::kDevice, 1024, on.handle());
   device.Deallocate(MemoryKind::kDevice, all, 1024, on.handle());
-  sim::EndCapture(captured);
+  sim::EndCapture(*captured);
 }
 
 TEST_CASE("a pool gives back what a stream that is gone has used, though the main stream is held up") {
@@ -80,16 +81,16 @@ TEST_CASE("a pool gives back what a stream that is gone has used, though the mai
       bool ran = false;
       {
         PooledDevice device(std::make_unique<SimDevice>(0));
-        const Stream captured(device);
+        const BlockingStream captured(device.next());
         const StreamHandle theirs = sim::CreateBlockingStream(device);
         const Stream lent = Stream::Borrow(device, theirs);
         void* const block = device.Allocate(MemoryKind::kDevice, kBytes, theirs);
         sim::Launch(lent, {block}, [&] { ran = true; });
         device.Deallocate(MemoryKind::kDevice, block, kBytes, theirs);
         device.next().DestroyStream(theirs);
-        sim::BeginCapture(captured);
+        sim::BeginCapture(*captured);
         CHECK_THROWS_AS(device.Trim(), StreamCaptureError);
-        CHECK_NOTHROW(sim::EndCapture(captured));
+        CHECK_NOTHROW(sim::EndCapture(*captured));
         const auto left = sim::Inspect().leaks;
         CHECK(
             std::none_of(left.begin(), left.end(), [](const auto& leak) { return Contains(leak, "bytes"); }));

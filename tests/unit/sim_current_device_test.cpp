@@ -143,10 +143,13 @@ TEST_CASE("a stream that has work, or is under capture, works; and none after a 
   works(world.side);
   sim::Launch(world.side, {}, [] {});
   works(world.side);
-  sim::BeginCapture(world.side);
-  works(world.side);
-  works(world.main);
-  sim::EndCapture(world.side);
+  {
+    const BlockingStream captured(world.device);
+    sim::BeginCapture(*captured);
+    works(*captured);
+    works(world.main);
+    sim::EndCapture(*captured);
+  }
 
   sim::Launch(world.side, {}, [] { throw 1; });
   sim::Drain();

@@ -37,6 +37,23 @@ struct SimWorld {
   Stream side{device};
 };
 
+/// A blocking stream of the program's own. While it is under capture, its device's main one is held up, if
+/// captures spread.
+class BlockingStream {
+ public:
+  explicit BlockingStream(Device& device)
+      : device_(&device), stream_(Stream::Borrow(device, sim::CreateBlockingStream(device))) {}
+  ~BlockingStream() { device_->DestroyStream(stream_.handle()); }
+  BlockingStream(const BlockingStream&) = delete;
+  BlockingStream& operator=(const BlockingStream&) = delete;
+
+  const Stream& operator*() const { return stream_; }
+
+ private:
+  Device* device_;
+  Stream stream_;
+};
+
 inline sim::SimRuntime::Stream Native(const Stream& stream) {
   return reinterpret_cast<sim::SimRuntime::Stream>(stream.handle());
 }

@@ -216,13 +216,17 @@ TEST_CASE("a device that is not unified is never asked for managed memory, and o
 TEST_CASE("a main stream that would wait for a captured one is as good as captured") {
   SimWorld world({.capture_spreads = true});
   std::byte* const block = world.NewDevice(world.main);
-  sim::BeginCapture(world.side);
+  sim::BeginCapture(world.side);  // which does not block
+  CHECK_NOTHROW(world.device.Fill(block, {}, kBytes, world.main.handle()));
+  sim::EndCapture(world.side);
+  const BlockingStream captured(world.device);
+  sim::BeginCapture(*captured);
   CHECK_THROWS_AS(world.device.Fill(block, {}, kBytes, world.main.handle()), DeviceError);
   world.Free(MemoryKind::kDevice, block, world.main);
   CHECK(SimRuntime::GetLastError() == SimRuntime::kSuccess);
-  sim::EndCapture(world.side);
+  sim::EndCapture(*captured);
   CHECK(world.NewDevice(world.main) != nullptr);
-  CHECK(sim::Inspect().leaks.size() == 2);  // the stream, and what was made just now
+  CHECK(sim::Inspect().leaks.size() == 3);  // the streams, and what was made just now
   CHECK(Faultless());
 }
 

@@ -231,16 +231,16 @@ TEST_CASE("a block that a captured stream of another device may still read is no
                      .capture_spreads = true,
                      .fail_at = known ? 0 : 2,
                      .fail_call = "EventRecord"});
-    const Stream ends(*devices.device[0]), goes_on(*devices.device[1]);
+    const BlockingStream ends(*devices.device[0]), goes_on(*devices.device[1]);
     {
       SyncedMemory memory(kBytes, *devices.device[0], "weights");
       Fill(memory, devices.Main(0), 7);
       memory.gpu_data(devices.Main(1));
       CHECK(sim::Inspect().faults == (known ? 0 : 1));
-      sim::BeginCapture(ends);
-      sim::BeginCapture(goes_on);
+      sim::BeginCapture(*ends);
+      sim::BeginCapture(*goes_on);
     }
-    sim::EndCapture(ends);
+    sim::EndCapture(*ends);
     SyncedMemory again(kBytes, *devices.device[0]);
     Fill(again, devices.Main(0), 8);
     CHECK(Sees(again, devices.Main(0)) == 8);

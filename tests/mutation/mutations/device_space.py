@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Kernels on CUDA's GPUs by Kokkos."""
+
+DEVICE_SPACE = "core/kernels/gpu/device_space.cpp"
+DRIVER = "backends/cuda/driver.cpp"
+
+MUTATIONS = [
+    (DEVICE_SPACE, "  gpu::FollowMain(on);", "", "a new stream's reductions count by flags that are not zeroed yet"),
+    (DEVICE_SPACE, "  const gpu::CurrentDevice current(on);\n", "  const gpu::CurrentDevice current;\n",
+     "a kernel is launched while another device is current"),
+    (DEVICE_SPACE, "  RequireLaunchable(index);\n", "  if (index < 0) RequireLaunchable(index);\n",
+     "a Kokkos of one GPU is asked to launch on another one"),
+    (DEVICE_SPACE, ".device = DeviceOf(DeviceSpace())", ".device = index", "Kokkos' own GPU is the one that is asked for"),
+    (DEVICE_SPACE, "  Gate().Alone([&] {", "  ([](const auto& make) { make(); })([&] {", "two instances are made at once"),
+    (DEVICE_SPACE, "    Gate().Launch(instance->mutex, launched_on, on.device().properties().index,\n                  [&] { body(instance->space); });",
+     "    body(instance->space), (void)launched_on;", "two threads prepare one kernel"),
+    (DEVICE_SPACE, "on.device().properties().index,\n                  [&]", "0,\n                  [&]",
+     "a kernel that one device has prepared counts as prepared on all"),
+    (DEVICE_SPACE, "    gpu::Upkeep([&] {\n      instance = {", "    ([](const auto& make) { make(); })([&] {\n      instance = {",
+     "an instance leaves its context on the thread"),
+    (DEVICE_SPACE, "gpu::ForgetAll(typeid(Instance)); }", "}", "instances outlive Kokkos"),
+    (DEVICE_SPACE, "if (gpu::StreamWorks(on)) delete", "(void)on, delete", "a failed stream's instance is destroyed, which ends the program"),
+    (DEVICE_SPACE, "  const gpu::CurrentDevice current(index);\n  gpu::Upkeep", "  (void)index;\n  gpu::Upkeep",
+     "an instance's end leaves its device current"),
+    (DEVICE_SPACE, "    const LaunchGate::Aside aside;  // another thread may be making the instance\n", "",
+     "a launch within a launch and an instance that is made wait for each other"),
+    (DEVICE_SPACE, "  gpu::CallLibrary(\"kernel\", [&] {", "  ([](const auto& work) { work(); })([&] {", "what Kokkos throws is no device's error"),
+    (DEVICE_SPACE, "  const gpu::CurrentDevice current;\n  const int its = index.value_or(current.previous());",
+     "  const int its = index.value_or(0);", "Kokkos' initialisation leaves its device current"),
+    (DEVICE_SPACE, "  return gpu::CurrentDeviceWorks();", "  return true;", "Kokkos is finalised on a failed GPU"),
+    (DEVICE_SPACE, "  const gpu::CurrentDevice current(index);\n  return", "  (void)index;\n  return",
+     "whether Kokkos' GPU has failed is asked of another one"),
+    (DRIVER, "  if (error == CUDA_SUCCESS) ++ferry::gpu::pushed;\n", "", "contexts that Kokkos pushes are not counted"),
+    (DRIVER, "  Cuda::RequireWorking(on.handle());\n", "", "Kokkos is called for a failed GPU"),
+]
