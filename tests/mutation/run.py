@@ -43,16 +43,18 @@ NETS_TESTS = [(test, 1) for test in ("nets_format", "nets_solver", "nets_data", 
 # For a vendor's backend: with the vendor's functions made of the simulated GPU.
 VENDORS = ["cuda", "hip"]
 MACHINES = ["", "unified", "without_pools"]
-# For kernels on CUDA's GPUs, with a Kokkos in Kokkos' place.
-DEVICE_SPACE_TESTS = [("device_space", 1), ("device_space_of_one", 1), ("device_space_failed", 1)]
-DEVICE_SPACE = ["core/kernels/gpu/device_space.cpp", "backends/cuda/driver.cpp"]
+# For kernels on GPUs, with a Kokkos in Kokkos' place, by the vendor that they are built for.
+DEVICE_SPACE = {"core/kernels/gpu/device_space.cpp": "cuda", "backends/cuda/driver.cpp": "cuda", "backends/gpu/gemm.hpp": "cuda",
+                "backends/gpu/library_handle.hpp": "cuda", "backends/hip/current_device.cpp": "hip"}
+DEVICE_SPACE_TESTS = {"cuda": ["cuda_gemm", "device_space", "device_space_of_one", "device_space_failed"],
+                      "hip": ["device_space_of_one", "device_space_failed"]}
 SECONDS = 300
 
 
 def part_of(file):
     """The part of the tree that has its own tests."""
     if file in DEVICE_SPACE:
-        return "device_space"
+        return "device_space_" + DEVICE_SPACE[file]
     if found := re.match(r"backends/(cuda|hip)/", file):
         return found[1]
     if file.startswith("core/nets/"):
@@ -62,11 +64,18 @@ def part_of(file):
     return "blob" if BLOB.match(file) else "seeing" if SEEING.match(file) else "core"
 
 
+def vendor_of(part):
+    """The vendor whose functions the part's tests have, or none."""
+    return next((vendor for vendor in VENDORS if vendor == part.removeprefix("device_space_")), "")
+
+
 def runs(part):
     """Each program, and what it finds in its environment."""
     if part in VENDORS:
         return [("simulated", {"FERRY_TEST_SCALE": "0.1", "FERRY_SIMULATED": machine}) for machine in MACHINES]
-    tests = {"blob": BLOB_TESTS, "device_space": DEVICE_SPACE_TESTS, "nets": NETS_TESTS, "report": REPORT_TESTS, "seeing": SEEING_TESTS}.get(part, TESTS)
+    if part.startswith("device_space_"):
+        return [(test, {}) for test in DEVICE_SPACE_TESTS[vendor_of(part)]]
+    tests = {"blob": BLOB_TESTS, "nets": NETS_TESTS, "report": REPORT_TESTS, "seeing": SEEING_TESTS}.get(part, TESTS)
     return [(test, {"FERRY_TEST_SCALE": str(scale)}) for test, scale in tests]
 
 
@@ -82,9 +91,8 @@ def build_nets(tree, out, test):
 def build(tree, out, test, part):
     if part == "nets":
         return build_nets(tree, out, test)
-    vendor = "cuda" if part == "device_space" else part if part in VENDORS else ""
     return subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", str(HERE), f"TREE={tree}", f"BUILD={out}",
-                           f"VENDOR={vendor}", f"{out}/{test}"], capture_output=True, text=True)
+                           f"VENDOR={vendor_of(part)}", f"{out}/{test}"], capture_output=True, text=True)
 
 
 def failing_case(output):

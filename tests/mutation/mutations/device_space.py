@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Kernels on CUDA's GPUs by Kokkos."""
+"""Kernels on GPUs by Kokkos."""
 
 DEVICE_SPACE = "core/kernels/gpu/device_space.cpp"
 DRIVER = "backends/cuda/driver.cpp"
+GEMM = "backends/gpu/gemm.hpp"
+HANDLE = "backends/gpu/library_handle.hpp"
+HIP = "backends/hip/current_device.cpp"
 
 MUTATIONS = [
     (DEVICE_SPACE, "  gpu::FollowMain(on);", "", "a new stream's reductions count by flags that are not zeroed yet"),
@@ -32,4 +35,20 @@ MUTATIONS = [
      "whether Kokkos' GPU has failed is asked of another one"),
     (DRIVER, "  if (error == CUDA_SUCCESS) ++ferry::gpu::pushed;\n", "", "contexts that Kokkos pushes are not counted"),
     (DRIVER, "  Cuda::RequireWorking(on.handle());\n", "", "Kokkos is called for a failed GPU"),
+    (GEMM, "  const CurrentDevice current(on);\n", "", "BLAS is called while another device is current"),
+    (GEMM, "operation(sizes.transpose_b), operation(sizes.transpose_a)", "operation(sizes.transpose_a), operation(sizes.transpose_b)",
+     "BLAS transposes the other matrix"),
+    (GEMM, "sizes.n, sizes.m, sizes.k", "sizes.m, sizes.n, sizes.k", "BLAS takes rows for columns"),
+    (GEMM, "b, sizes.ldb, a, sizes.lda", "a, sizes.lda, b, sizes.ldb", "BLAS multiplies the other way round"),
+    (GEMM, "&beta, c, sizes.ldc", "&beta, c, sizes.n", "BLAS' result has no gaps between its rows"),
+    (HANDLE, "      if (status != Names::kSuccess) (void)Names::Destroy(handle_);\n", "", "a handle without a stream is lost"),
+    (HANDLE, "      Check(\"SetStream\", status);\n", "", "a handle without a stream is used"),
+    (HANDLE, "    Check(call, Ask(function, arguments...));", "    (void)call, (void)Ask(function, arguments...);", "nobody hears what BLAS refuses"),
+    (HANDLE, "      Upkeep([&] { (void)Names::Destroy(handle_); });\n", "", "handles are never given back"),
+    (HANDLE, "      const CurrentDevice current(device_);\n", "", "a handle is given back while another device is current"),
+    (HIP, "  Hip::RequireWorking(on.handle());\n", "", "Kokkos is called for a failed AMD GPU"),
+    (HIP, "{ Hip::PutBack(previous_); }", "{}", "a kernel on an AMD GPU leaves its device current"),
+    (HIP, "return Hip::Works(stream);", "return stream != StreamHandle{~0UL};", "a failed AMD GPU's instance is destroyed, which ends the program"),
+    (HIP, "return hipDeviceSynchronize() == hipSuccess;", "return true;", "Kokkos is finalised on a failed AMD GPU"),
+    (HIP, "{ Hip::CallLibrary(call, work); }", "{ call != nullptr ? work() : work(); }", "what Kokkos throws for AMD is no device's error"),
 ]

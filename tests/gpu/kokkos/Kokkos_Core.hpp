@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
@@ -12,22 +9,24 @@
 #include <utility>
 #include <vector>
 
-#ifndef KOKKOS_VERSION
-#define KOKKOS_VERSION 40300
-#endif
+#include "kokkos_names.hpp"  // of tests/<backend>
+#include "names.hpp"         // of tests/<backend>
 
-/// In the place of a Kokkos with kernels for CUDA: what Ferry needs of its spaces, with the calls of CUDA by
-/// which Kokkos' own source makes and destroys an instance. It shows that Ferry allows for what Kokkos does,
-/// as that source has it; kernels themselves are not here.
+/// In the place of a Kokkos with kernels for the picked vendor's GPUs: what Ferry needs of its spaces, with
+/// the calls of the vendor's runtime by which Kokkos' own source makes and destroys an instance. It shows
+/// that Ferry allows for what Kokkos does, as that source has it; kernels themselves are not here. The
+/// program says which KOKKOS_VERSION it is.
 namespace Kokkos {
 
 class Serial {};
-class Cuda;
+class Gpu;
 using DefaultHostExecutionSpace = Serial;
-using DefaultExecutionSpace = Cuda;
+using DefaultExecutionSpace = Gpu;
 #define KOKKOS_ENABLE_SERIAL
 
 namespace stand_in {
+
+using Runtime = ferry::vendor::Runtime;
 
 inline bool initialized = false, finalized = false;
 inline int device = 0;  ///< that it was initialised for
@@ -50,6 +49,7 @@ class Alone {
 inline void Require(bool success) {
   if (!success) std::abort();
 }
+inline void Require(Runtime::Error error) { Require(error == Runtime::kSuccess); }
 
 }  // namespace stand_in
 
@@ -64,7 +64,7 @@ class InitializationSettings {
 
 inline void initialize(const InitializationSettings& settings) {
   stand_in::device = settings.device();
-  stand_in::Require(cudaSetDevice(stand_in::device) == cudaSuccess);
+  stand_in::Require(stand_in::Runtime::SetDevice(stand_in::device));
   stand_in::initialized = true;
 }
 inline bool is_initialized() { return stand_in::initialized; }
@@ -72,39 +72,36 @@ inline bool is_finalized() { return stand_in::finalized; }
 inline void push_finalize_hook(std::function<void()> hook) { stand_in::hooks.push_back(std::move(hook)); }
 inline void finalize() {
   for (; !stand_in::hooks.empty(); stand_in::hooks.pop_back()) stand_in::hooks.back()();
-  stand_in::Require(cudaSetDevice(stand_in::device) == cudaSuccess);
-  stand_in::Require(cudaDeviceSynchronize() == cudaSuccess);
+  stand_in::Require(stand_in::Runtime::SetDevice(stand_in::device));
+  stand_in::Require(stand_in::Runtime::DeviceSynchronize());
   stand_in::initialized = false;
   stand_in::finalized = true;
 }
 
-/// An instance on a stream has the device that the driver says. It pushes that one's context, and leaves it;
-/// and the flags by which its reductions count are zeroed by way of the legacy stream.
-class Cuda {
+/// The flags by which an instance's reductions count are zeroed by way of the main stream.
+class Gpu : public ferry::vendor::KokkosNames<Gpu> {
  public:
+  using Runtime = stand_in::Runtime;
   static constexpr std::size_t kFlags = 128;  ///< in bytes
 
-  Cuda() : its_(std::make_shared<Its>()) { its_->device = stand_in::device; }
-  explicit Cuda(cudaStream_t stream) : its_(new Its, Destroy) {
+  Gpu() : its_(std::make_shared<Its>()) { its_->device = stand_in::device; }
+  explicit Gpu(Runtime::Stream stream) : its_(new Its, Destroy) {
     const stand_in::Alone alone;
     its_->stream = stream;
-    CUcontext context{};
-    stand_in::Require(cuStreamGetCtx(stream, &context) == CUDA_SUCCESS);
-    stand_in::Require(cuCtxPushCurrent(context) == CUDA_SUCCESS);
-    stand_in::Require(cuCtxGetDevice(&its_->device) == CUDA_SUCCESS);
-    stand_in::Require(cudaSetDevice(its_->device) == cudaSuccess);
-    stand_in::Require(cudaMalloc(&its_->flags, kFlags) == cudaSuccess);
-    stand_in::Require(cudaMemsetAsync(its_->flags, 0, kFlags, nullptr) == cudaSuccess);
+    its_->device = ferry::vendor::DeviceByKokkos(stream, stand_in::device);
+    stand_in::Require(Runtime::SetDevice(its_->device));
+    stand_in::Require(Runtime::Malloc(&its_->flags, kFlags));
+    stand_in::Require(Runtime::MemsetAsync(its_->flags, 0, kFlags, nullptr));
     ++stand_in::instances;
   }
 
-  cudaStream_t cuda_stream() const { return its_->stream; }
-  int cuda_device() const { return its_->device; }
-  const void* flags() const { return its_->flags; }
+  Runtime::Stream stream() const { return its_->stream; }
+  int device() const { return its_->device; }
+  void* flags() const { return its_->flags; }
 
  private:
   struct Its {
-    cudaStream_t stream = nullptr;
+    Runtime::Stream stream{};
     int device = 0;
     void* flags = nullptr;
   };
@@ -112,9 +109,9 @@ class Cuda {
   static void Destroy(Its* its) {
     const stand_in::Alone alone;
     stand_in::Require(!stand_in::finalized);
-    stand_in::Require(cudaSetDevice(its->device) == cudaSuccess);
-    stand_in::Require(cudaStreamSynchronize(its->stream) == cudaSuccess);
-    stand_in::Require(cudaFree(its->flags) == cudaSuccess);
+    stand_in::Require(Runtime::SetDevice(its->device));
+    stand_in::Require(Runtime::StreamSynchronize(its->stream));
+    stand_in::Require(Runtime::Free(its->flags));
     --stand_in::instances;
     delete its;
   }

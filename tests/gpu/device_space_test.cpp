@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// core/kernels with a Kokkos in Kokkos' place that has kernels for CUDA (kokkos/Kokkos_Core.hpp).
+// core/kernels with a Kokkos in Kokkos' place that has kernels for the vendor's GPUs
+// (kokkos/Kokkos_Core.hpp).
 #include "core/kernels/gpu/device_space.hpp"
 
 #include <atomic>
@@ -12,10 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "backends/cuda/driver_function.hpp"
 #include "ferry/error.hpp"
-#include "tests/cuda/device_space_world.hpp"
-#include "tests/cuda/kernel.hpp"
+#include "kernel.hpp"  // of tests/<backend>
+#include "tests/gpu/device_space_world.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -23,19 +23,12 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using Kokkos::stand_in::Alone;
 
-/// Whether the driver has a context of the calling thread's that somebody has pushed.
-bool PopsContext() {
-  CUcontext context{};
-  void* const pop = cuda::DriverFunction(FERRY_DRIVER_NAME(cuCtxPopCurrent));
-  return reinterpret_cast<decltype(&cuCtxPopCurrent)>(pop)(&context) == CUDA_SUCCESS;
-}
-
 /// Comes first: it sees Kokkos initialised.
 TEST_CASE("Kokkos is initialised for the device whose kernel comes first, and the current one stays") {
   World world;
   CHECK(Kokkos::stand_in::device == kOwn);
   CHECK(CurrentGpu() == 0);
-  const int its = detail::WithGpuPutBack(std::nullopt, [](int index) { cudaSetDevice(index + 1); });
+  const int its = detail::WithGpuPutBack(std::nullopt, [](int index) { MakeCurrent(index + 1); });
   CHECK(its == 0);
   CHECK(CurrentGpu() == 0);
 }
@@ -46,13 +39,13 @@ TEST_CASE("A kernel's device is current while it is launched, and no longer, and
   int current = -1;
   RunOnGpu(side, world.launched_on, [&](const DeviceSpace& space) {
     current = CurrentGpu();
-    CHECK(space.cuda_stream() == cuda::Native(side));
-    CHECK(space.cuda_device() == kOwn);
+    CHECK(space.stream() == vendor::Native(side));
+    CHECK(space.device() == kOwn);
   });
   CHECK(current == kOwn);
   CHECK(world.launched_on == 1 << kOwn);
   CHECK(CurrentGpu() == 0);
-  CHECK_FALSE(PopsContext());
+  CHECK_FALSE(vendor::PopsContext());
 }
 
 TEST_CASE("A Kokkos that launches on one GPU alone is not asked to launch on another one") {
@@ -61,12 +54,12 @@ TEST_CASE("A Kokkos that launches on one GPU alone is not asked to launch on ano
   const auto launch = [&] {
     RunOnGpu(Stream::Main(*world.first), world.launched_on, [](const DeviceSpace&) {});
   };
-  if (KOKKOS_VERSION >= 40300) {
+  if (KOKKOS_VERSION >= vendor::kKokkosOfSeveral) {
     CHECK_NOTHROW(launch());
     return;
   }
-  CHECK_THROWS_WITH(launch(),
-                    ContainsSubstring("a kernel on cuda:0, while Kokkos 4.2 was initialised for cuda:1"));
+  CHECK_THROWS_WITH(launch(), ContainsSubstring("a kernel on " + NameOf(0) + ", while Kokkos 4.2") &&
+                                  ContainsSubstring(" was initialised for " + NameOf(kOwn)));
   CHECK_THROWS_AS(launch(), NoDevice);
   CHECK(Kokkos::stand_in::instances == before);
   CHECK(world.launched_on == 0);
@@ -75,19 +68,20 @@ TEST_CASE("A Kokkos that launches on one GPU alone is not asked to launch on ano
 TEST_CASE("The flags of a stream's reductions are zero when its first kernel runs, however busy the GPU is") {
   World world;
   const Stream main = Stream::Main(*world.second);
-  REQUIRE(cudaSetDevice(kOwn) == cudaSuccess);
-  const cuda::Kernel delay("Delay");
+  MakeCurrent(kOwn);
+  const vendor::Kernel delay("Delay");
   for (int i = 0; i < 16; ++i) {
     const Stream side(*world.second);
     delay.Launch(main, 0ULL);
     std::vector<unsigned char> flags(DeviceSpace::kFlags, 1);
     RunOnGpu(side, world.launched_on, [&](const DeviceSpace& space) {
-      cudaMemcpyAsync(flags.data(), space.flags(), flags.size(), cudaMemcpyDeviceToHost, space.cuda_stream());
+      (void)Runtime::MemcpyAsync(flags.data(), space.flags(), flags.size(), Runtime::kDeviceToHost,
+                                 space.stream());
     });
     side.Synchronize();
     CHECK(flags == std::vector<unsigned char>(DeviceSpace::kFlags, 0));
   }
-  REQUIRE(cudaSetDevice(0) == cudaSuccess);
+  MakeCurrent(0);
 }
 
 TEST_CASE(
@@ -129,19 +123,19 @@ TEST_CASE("An instance goes with its stream, and with its device") {
   World world;
   const int before = Kokkos::stand_in::instances;
   const auto launch = [&](const Stream& on) { RunOnGpu(on, world.launched_on, [](const DeviceSpace&) {}); };
-  cudaStream_t own = nullptr;
+  Runtime::Stream own{};
   {
     const std::unique_ptr<Device> again = MakeDevice(NameOf(kOwn));
-    REQUIRE(cudaSetDevice(kOwn) == cudaSuccess);
-    REQUIRE(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) == cudaSuccess);
-    REQUIRE(cudaSetDevice(0) == cudaSuccess);
-    launch(cuda::Borrow(*again, own));
+    MakeCurrent(kOwn);
+    REQUIRE(Runtime::StreamCreate(&own) == Runtime::kSuccess);
+    MakeCurrent(0);
+    launch(vendor::Borrow(*again, own));
     CHECK(Kokkos::stand_in::instances == before + 1);
   }
   CHECK(Kokkos::stand_in::instances <= before);
-  REQUIRE(cudaSetDevice(kOwn) == cudaSuccess);
-  REQUIRE(cudaStreamDestroy(own) == cudaSuccess);
-  REQUIRE(cudaSetDevice(0) == cudaSuccess);
+  MakeCurrent(kOwn);
+  REQUIRE(Runtime::StreamDestroy(own) == Runtime::kSuccess);
+  MakeCurrent(0);
 }
 
 TEST_CASE("A capture of the program's survives that an instance is made, on another stream and on its own") {
@@ -149,9 +143,9 @@ TEST_CASE("A capture of the program's survives that an instance is made, on anot
   const int mode = GENERATE(0, 1, 2);
   const bool own = GENERATE(false, true);
   const Stream captured(*world.second), other(*world.second);
-  REQUIRE(vendor::BeginCapture(cuda::Native(captured), mode) == cudaSuccess);
+  REQUIRE(vendor::BeginCapture(vendor::Native(captured), mode) == Runtime::kSuccess);
   CHECK_NOTHROW(RunOnGpu(own ? captured : other, world.launched_on, [](const DeviceSpace&) {}));
-  CHECK(vendor::EndCapture(cuda::Native(captured)) == cudaSuccess);
+  CHECK(vendor::EndCapture(vendor::Native(captured)) == Runtime::kSuccess);
 }
 
 TEST_CASE("A kernel's body may run one on a stream whose instance another thread is making") {

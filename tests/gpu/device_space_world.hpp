@@ -19,9 +19,11 @@ using detail::RunOnGpu;
 
 inline int CurrentGpu() {
   int index = -1;
-  REQUIRE(cudaGetDevice(&index) == cudaSuccess);
+  REQUIRE(Runtime::GetDevice(&index) == Runtime::kSuccess);
   return index;
 }
+
+inline void MakeCurrent(int index) { REQUIRE(Runtime::SetDevice(index) == Runtime::kSuccess); }
 
 /// The GPU that Kokkos is initialised for, which is another one than the current one.
 inline constexpr int kOwn = 1;
@@ -30,7 +32,7 @@ inline constexpr int kOwn = 1;
 struct World {
   World() {
     for (Device* const device : {second.get(), first.get()}) SyncedMemory(4, *device).mutable_gpu_data();
-    REQUIRE(cudaSetDevice(0) == cudaSuccess);
+    MakeCurrent(0);
     REQUIRE(detail::UseKokkos(kOwn));
   }
 
