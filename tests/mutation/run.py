@@ -5,8 +5,8 @@
     tests/mutation/run.py [TEXT]      only those whose file or fault has TEXT in it
     tests/mutation/run.py --check     only see whether each still has its place in the source
 
-Those of backends/cuda and backends/hip need the vendor's headers, those of arrays, blobs and kernels Kokkos,
-OpenBLAS and protobuf, those of nets all that Ferry is built with: CMake builds them.
+Those of arrays, blobs and kernels need Kokkos, OpenBLAS and protobuf. Those of nets need all that Ferry is built
+with, those of backends/cuda and backends/hip the vendor's headers, too: CMake builds them.
 
 Each mutation is made in a copy of the tree; then tests are built and run, the quick ones first, until one
 fails. A build that fails catches it too: the protocol's table is a static_assert. Exits with 1 if one survives.
@@ -40,21 +40,23 @@ BLOB = re.compile(r"core/(blob|proto|kernels(?!/gpu))/|core/memory/(array|operan
                   r"include/ferry/(array|blob|kernels|kokkos|operand|place|shape|detail/(kokkos/.*|message|blob_.*|shaped))\.hpp")
 NETS_TESTS = [(test, 1) for test in ("nets_format", "nets_solver", "nets_data", "nets_vision", "nets_net", "nets_layers",
                                     "unit_prefetcher")]
-# For a vendor's backend: with the vendor's functions made of the simulated GPU.
-VENDORS = ["cuda", "hip"]
+# For a vendor's backend, with the vendor's functions made of the simulated GPU in three machines.
+BACKEND_TESTS = {"cuda": ["names", "contract", "device", "peers", "pool", "walk"], "hip": ["names", "contract", "device", "peers", "walk"]}
 MACHINES = ["", "unified", "without_pools"]
-# For kernels on GPUs, with a Kokkos in Kokkos' place, by the vendor that they are built for.
-DEVICE_SPACE = {"core/kernels/gpu/device_space.cpp": "cuda", "backends/cuda/driver.cpp": "cuda", "backends/gpu/gemm.hpp": "cuda",
-                "backends/gpu/library_handle.hpp": "cuda", "backends/hip/current_device.cpp": "hip"}
-DEVICE_SPACE_TESTS = {"cuda": ["cuda_gemm", "device_space", "device_space_of_one", "device_space_failed"],
-                      "hip": ["device_space_of_one", "device_space_failed"]}
+# For what kernels on GPUs need beside it, with a Kokkos in Kokkos' place.
+KERNEL_TESTS = {"cuda": ["gemm", "device_space", "device_space_of_one", "device_space_failed"],
+                "hip": ["device_space_of_one", "device_space_failed"]}
+CUDA_KERNELS = ["core/kernels/gpu/device_space.cpp", "backends/cuda/driver.cpp", "backends/gpu/gemm.hpp", "backends/gpu/library_handle.hpp"]
+HIP_KERNELS = ["backends/hip/current_device.cpp"]
 SECONDS = 300
 
 
 def part_of(file):
     """The part of the tree that has its own tests."""
-    if file in DEVICE_SPACE:
-        return "device_space_" + DEVICE_SPACE[file]
+    if file in CUDA_KERNELS:
+        return "cuda kernels"
+    if file in HIP_KERNELS:
+        return "hip kernels"
     if found := re.match(r"backends/(cuda|hip)/", file):
         return found[1]
     if file.startswith("core/nets/"):
@@ -64,35 +66,37 @@ def part_of(file):
     return "blob" if BLOB.match(file) else "seeing" if SEEING.match(file) else "core"
 
 
-def vendor_of(part):
-    """The vendor whose functions the part's tests have, or none."""
-    return next((vendor for vendor in VENDORS if vendor == part.removeprefix("device_space_")), "")
-
-
 def runs(part):
     """Each program, and what it finds in its environment."""
-    if part in VENDORS:
-        return [("simulated", {"FERRY_TEST_SCALE": "0.1", "FERRY_SIMULATED": machine}) for machine in MACHINES]
-    if part.startswith("device_space_"):
-        return [(test, {}) for test in DEVICE_SPACE_TESTS[vendor_of(part)]]
+    vendor = part.removesuffix(" kernels")
+    if part in BACKEND_TESTS:
+        return [(f"{vendor}_simulated_{test}", {"FERRY_TEST_SCALE": "0.1", "FERRY_SIMULATED": machine})
+                for test in BACKEND_TESTS[vendor] for machine in MACHINES]
+    if vendor in KERNEL_TESTS:
+        return [(f"{vendor}_simulated_{test}", {}) for test in KERNEL_TESTS[vendor]]
     tests = {"blob": BLOB_TESTS, "nets": NETS_TESTS, "report": REPORT_TESTS, "seeing": SEEING_TESTS}.get(part, TESTS)
     return [(test, {"FERRY_TEST_SCALE": str(scale)}) for test, scale in tests]
 
 
-def build_nets(tree, out, test):
+def build_by_cmake(tree, out, test, options):
     if not (out / "build.ninja").exists():
         subprocess.run(["cmake", "-G", "Ninja", "-S", tree, "-B", out, "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1",
-                        "-DFERRY_TESTS=ON", "-DFERRY_BENCH=OFF", "-DFERRY_EXAMPLES=OFF", "-DFERRY_INSTALL=OFF",
-                        f"-DFERRY_CAFFE_DATA={HERE.parents[2] / 'shared/data/caffe'}",
-                        f"-DCMAKE_RUNTIME_OUTPUT_DIRECTORY={out}"], check=True, stdout=subprocess.DEVNULL)
+                        "-DFERRY_TESTS=ON", "-DFERRY_BENCH=OFF", "-DFERRY_EXAMPLES=OFF", "-DFERRY_INSTALL=OFF", *options],
+                       check=True, stdout=subprocess.DEVNULL)
     return subprocess.run(["cmake", "--build", out, "--target", test], capture_output=True, text=True)
 
 
 def build(tree, out, test, part):
     if part == "nets":
-        return build_nets(tree, out, test)
-    return subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", str(HERE), f"TREE={tree}", f"BUILD={out}",
-                           f"VENDOR={vendor_of(part)}", f"{out}/{test}"], capture_output=True, text=True)
+        return build_by_cmake(tree, out, test, [f"-DFERRY_CAFFE_DATA={HERE.parents[2] / 'shared/data/caffe'}"])
+    if (vendor := part.removesuffix(" kernels")) in BACKEND_TESTS:
+        return build_by_cmake(tree, out, test, [f"-DFERRY_BACKEND={vendor}", "-DFERRY_NETS=OFF"])
+    return subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", str(HERE), f"TREE={tree}", f"BUILD={out}", f"{out}/{test}"],
+                          capture_output=True, text=True)
+
+
+def program(out, test):
+    return next(path for path in out.rglob(test) if path.is_file())
 
 
 def failing_case(output):
@@ -103,7 +107,7 @@ def failing_case(output):
 
 def caught_by(tree, out, part):
     """What catches the fault in `tree`, or None."""
-    out = out / part
+    out = out / part.removesuffix(" kernels")
     out.mkdir(exist_ok=True)
     for test, environment in runs(part):
         built = build(tree, out, test, part)
@@ -111,7 +115,7 @@ def caught_by(tree, out, part):
             asserted = "static_assert" if "static assertion failed" in built.stderr else "error"
             return f"the build ({asserted})"
         try:
-            ran = subprocess.run([f"{out}/{test}"], capture_output=True, text=True, errors="replace",
+            ran = subprocess.run([program(out, test)], capture_output=True, text=True, errors="replace",
                                  timeout=SECONDS, env=os.environ | environment)
         except subprocess.TimeoutExpired:
             return f"{test}: hangs"
