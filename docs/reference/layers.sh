@@ -84,7 +84,8 @@ done
   echo '# Layers'
   echo
   echo 'The types of layers, as prototxt calls them, and what each computes: x is a bottom, y a top, dx and dy are their diffs. Numbers'
-  echo 'behind parameters are defaults. Caffe'"'"'s Python and WindowData are refused, with the reason. A type of your own:'
+  echo 'behind parameters are defaults. A top is its bottom (the layer works in place) only where a page says that it may be; Caffe lets'
+  echo 'some others, such as Tile and Crop. Caffe'"'"'s Python and WindowData are refused, with the reason. A type of your own:'
   echo '[Write a layer of your own](../../how-to/own-layer.md).'
   echo
   cat "$made"/*.item

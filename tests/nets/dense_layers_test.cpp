@@ -3,6 +3,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cmath>
+#include <limits>
 
 #include "tests/nets/layer_run.hpp"
 
@@ -174,6 +175,30 @@ TEST_CASE("Power in place with the power 2 has Caffe's gradient") {
     run.bottom[0]->mutable_cpu_diff()[0] = 1;
     run.layer->Backward(run.top, {true}, run.bottom);
     CHECK(run.bottom[0]->cpu_diff()[0] == 18 * 18);
+  }
+}
+
+TEST_CASE("A shift of 0 leaves the sign of 0, which is that of Power's poles and of Log's gradient") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const char* const where : {"host cpu", "sim stream"}) {
+    const World world(where);
+    const Given zeros{{2}, {0.0, -0.0}};
+    Run power(world, LayerText("Power", "power_param { power: -1 scale: -1 }"), {zeros});
+    power.Forward();
+    CHECK(DataOf(*power.top[0]) == Numbers{-kInfinity, kInfinity});
+    Run root(world, LayerText("Power", "power_param { power: -0.5 scale: -0.5 }"), {zeros});
+    root.Forward();
+    SetDiff(*root.top[0], {-1, -1});
+    root.Backward();
+    CHECK(DiffOf(*root.bottom[0]) == Numbers{kInfinity, -kInfinity});
+    Run log(world, LayerText("Log"), {zeros});
+    log.Forward();
+    SetDiff(*log.top[0], {1, 1});
+    log.Backward();
+    CHECK(DiffOf(*log.bottom[0]) == Numbers{kInfinity, -kInfinity});
+    Run constant(world, LayerText("Power", "power_param { power: -1 scale: 0 }"), {zeros});
+    constant.Forward();
+    CHECK(DataOf(*constant.top[0]) == Numbers{kInfinity, kInfinity});
   }
 }
 

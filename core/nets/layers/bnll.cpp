@@ -13,6 +13,7 @@ namespace {
 /// Bottoms: 1, of any shape.
 /// Tops: 1, of that shape; may be the bottom.
 /// Gradient: e^x / (1 + e^x) times the top's, with min(x, 50) for x.
+/// Caffe: far below 0 its values have fewer digits, as e^x is lost beside the 1.
 template <class T>
 class BNLLLayer : public NeuronLayer<T> {
  public:

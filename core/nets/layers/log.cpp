@@ -31,7 +31,7 @@ class LogLayer : public NeuronLayer<T> {
 
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const T scale = scale_;
-    const T shift = shift_;
+    const T shift = Addend(shift_);
     const T factor = factor_;
     ParallelFor(
         place, top[0]->count(), Read(*bottom[0]), Overwrite(*top[0]),
@@ -42,7 +42,7 @@ class LogLayer : public NeuronLayer<T> {
                   const Blobs& bottom) override {
     if (!propagate_down[0]) return;
     const T scale = scale_;
-    const T shift = shift_;
+    const T shift = Addend(shift_);
     const T factor = factor_ * scale_;
     const bool in_place = bottom[0] == top[0];
     ParallelFor(

@@ -5,6 +5,13 @@
 
 namespace ferry::detail {
 
+/// What to add for `shift`. Caffe adds nothing where it is 0, so that -0 stays -0: 1 / -0 is another infinity
+/// than 1 / 0.
+template <class T>
+T Addend(T shift) {
+  return shift == T(0) ? -T(0) : shift;
+}
+
 /// A layer whose top has the shape of its bottom, and an element that depends on the bottom's there. In place
 /// the operands of a loop are one array, which the loop reads and writes element by element.
 template <class T>

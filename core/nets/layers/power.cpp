@@ -32,9 +32,9 @@ class PowerLayer : public NeuronLayer<T> {
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {
     const T power = power_;
     const T scale = scale_;
-    const T shift = shift_;
+    const T shift = Addend(shift_);
     if (power * scale == T(0)) {
-      Set(place, power == T(0) ? T(1) : std::pow(shift, power), *top[0]);
+      Set(place, power == T(0) ? T(1) : std::pow(shift_, power), *top[0]);
     } else if (power == T(1)) {
       ParallelFor(
           place, top[0]->count(), Read(*bottom[0]), Overwrite(*top[0]),
@@ -57,7 +57,7 @@ class PowerLayer : public NeuronLayer<T> {
                   const Blobs& bottom) override {
     if (!propagate_down[0]) return;
     const T scale = scale_;
-    const T shift = shift_;
+    const T shift = Addend(shift_);
     const T factor = power_ * scale_;
     const bool in_place = bottom[0] == top[0];
     if (factor == T(0)) {

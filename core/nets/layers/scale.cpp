@@ -16,6 +16,8 @@ namespace {
 /// Gradient: adds to those of parameters, and overwrites that of a second bottom. As in Caffe, the parameter
 /// s is overwritten, too, in two cases: it has as many elements as x; or it and the axes behind its own have
 /// several elements, and the axes before them one.
+/// Caffe: where the description has one blob of weights, b begins as that blob, too, and not as its filler
+/// says.
 template <class T>
 class ScaleLayer : public AxisParameterLayer<T> {
  public:

@@ -13,6 +13,7 @@ namespace {
 /// Parameters: sigmoid_param { engine: DEFAULT }; the engine is ignored.
 /// Bottoms: 1, of any shape.
 /// Tops: 1, of that shape; may be the bottom.
+/// Caffe: far below 0 its values have fewer digits: it computes 0.5 * tanh(0.5 * x) + 0.5.
 template <class T>
 class SigmoidLayer : public NeuronLayer<T> {
  public:

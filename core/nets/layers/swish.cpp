@@ -13,6 +13,7 @@ namespace {
 /// Parameters: swish_param { beta: 1 }.
 /// Bottoms: 1, of any shape.
 /// Tops: 1, of that shape; may be the bottom.
+/// Caffe: far below 0 its values have fewer digits, as Sigmoid's have.
 template <class T>
 class SwishLayer : public NeuronLayer<T> {
  public:

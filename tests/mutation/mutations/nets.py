@@ -201,4 +201,6 @@ MUTATIONS = [
     (LAYERS + "bnll.cpp", "x[i] > T(50) ? T(50) : x[i]", "x[i] < T(50) ? x[i] : T(50)", "the gradient at not-a-number is a number"),
     (LAYERS + "contrastive_loss.cpp", "std::abs(similar[n]) >= 1", "similar[n] >= 1", "a negative label is none"),
     (SOLVER + "outputs.hpp", "  const TransferGuard meant(TransferPolicy::kAllow);\n", "", "outputs are refused"),
+    ("core/nets/layers/neuron_layer.hpp", "shift == T(0) ? -T(0) : shift", "shift", "a shift of 0 takes the sign of -0"),
+    ("core/nets/layers/power.cpp", "std::pow(shift_, power)", "std::pow(shift, power)", "Power of a constant 0 is that of -0"),
 ]
