@@ -7,10 +7,12 @@
 
 namespace ferry::testing {
 
-/// No file of the process may grow beyond so many bytes while it lives: a disk that is full.
+/// No file of the process may grow beyond so many bytes while it lives: a disk that is full. The signal of a
+/// write beyond it is ignored, or ends the process.
 class FullDisk {
  public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+  explicit FullDisk(rlim_t bytes, bool signal_ends = false)
+      : handler_(std::signal(SIGXFSZ, signal_ends ? SIG_DFL : SIG_IGN)) {
     ::getrlimit(RLIMIT_FSIZE, &before_);
     const rlimit full{bytes, before_.rlim_max};
     ::setrlimit(RLIMIT_FSIZE, &full);

@@ -12,6 +12,7 @@
 #include "core/proto/file.hpp"
 #include "core/proto/flaw.hpp"
 #include "core/proto/kind.hpp"
+#include "core/write_signals.hpp"
 #include "ferry/error.hpp"
 
 namespace ferry {
@@ -115,6 +116,7 @@ template <class M>
 void Write(const std::filesystem::path& file, const M& message) {
   const std::string where = WhereFile<M>("Write", file);
   RequireSize(message.ByteSizeLong(), kMayBeEmpty<M> ? 0 : 1, where);
+  const detail::WithoutWriteSignals quiet;
   detail::NewFile target(file, where);
   google::protobuf::io::FileOutputStream out(target.descriptor());
   if (!message.SerializeToZeroCopyStream(&out) || !out.Flush())

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <catch2/generators/catch_generators_range.hpp>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "core/nets/data/record_reader.hpp"
@@ -144,6 +146,29 @@ TEST_CASE("A database whose path cannot be looked up is an error that says why")
 }
 
 #ifdef FERRY_HAS_LMDB
+#ifdef FERRY_HAS_LEVELDB
+TEST_CASE("A damaged database of LevelDB is an error, and keeps what it has") {
+  const Folder folder;
+  const std::string path = folder / "db";
+  WriteDatabase(path, DataParameter::LEVELDB, Datums(200, 1, 8, 8));
+  const auto log = [&] {
+    for (const auto& entry : std::filesystem::directory_iterator(path))
+      if (entry.path().extension() == ".log") return entry.path();
+    return std::filesystem::path();
+  };
+  const std::filesystem::path file = log();
+  const auto size = std::filesystem::file_size(file);
+  std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+  bytes.seekp(static_cast<std::streamoff>(size / 2));
+  const int old = bytes.get();
+  bytes.seekp(static_cast<std::streamoff>(size / 2));
+  bytes.put(static_cast<char>(old ^ 1));
+  bytes.close();
+  CheckFails([&] { RecordReader(DataParameter::LEVELDB, path); }, {path, "Corruption"});
+  CHECK(std::filesystem::file_size(file) == size);
+}
+#endif
+
 TEST_CASE("A file of LMDB that is cut short is an error wherever it is cut") {
   const Folder folder;
   const std::string path = WriteDatabase(folder / "db", DataParameter::LMDB, Datums(200, 1, 28, 28));

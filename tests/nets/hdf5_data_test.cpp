@@ -192,7 +192,7 @@ TEST_CASE("HDF5Output writes in the pass after one that failed, and where transf
     layer->SetUp({&rows, &rows}, {});
     CheckFails(
         [&] {
-          const ferry::testing::FullDisk full(64);
+          const ferry::testing::FullDisk full(64, true);
           layer->Forward({&rows, &rows}, {});
         },
         {"layer 'out' (HDF5Output)", folder / "out.h5"});

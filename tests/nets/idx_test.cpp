@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/nets/idx.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <csignal>
 #include <span>
 
 #include "core/nets/data/record_reader.hpp"
@@ -120,6 +123,27 @@ TEST_CASE("A database that could not be written to its end is no database") {
     CHECK(ConvertIdxToDatabase(from, backend, folder / "db") == 5000);
     CheckFails([&] { ConvertIdxToDatabase(from, backend, folder / "db"); }, {"there already"});
     CHECK(std::filesystem::exists(folder / "db"));
+  }
+}
+
+TEST_CASE("A program that ends while it writes a database leaves none in its place") {
+  for (const auto backend : Backends()) {
+    const Folder folder;
+    const IdxFiles from{folder.Write("images", IdxOf({5000, 2, 3}, 30000)),
+                        folder.Write("labels", IdxOf({5000}, 5000))};
+    const pid_t child = fork();
+    if (child == 0) try {
+        const ferry::testing::FullDisk full(0, true);
+        ConvertIdxToDatabase(from, backend, folder / "db");
+        _exit(0);
+      } catch (...) {
+        _exit(1);
+      }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ));
+    CHECK(!std::filesystem::exists(folder / "db"));
+    CHECK(ConvertIdxToDatabase(from, backend, folder / "db/") == 5000);
   }
 }
 

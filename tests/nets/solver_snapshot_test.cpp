@@ -212,7 +212,7 @@ TEST_CASE("A disk that is full leaves the last snapshot as it was") {
     for (const rlim_t bytes : {rlim_t{64}, static_cast<rlim_t>(model.size() - 1)}) {
       bool failed = false;
       try {
-        const FullDisk full(bytes);
+        const FullDisk full(bytes, true);
         solver->Snapshot();
       } catch (const Error&) {
         failed = true;

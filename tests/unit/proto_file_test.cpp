@@ -96,7 +96,7 @@ TEST_CASE("on a full disk the old file stays, and no other is left") {
   const Folder folder;
   WriteBlobProto(folder / "blob", Proto(3));
   {
-    const FullDisk disk(100000);
+    const FullDisk disk(100000, true);
     CHECK_THROWS_MATCHES(
         WriteBlobProto(folder / "blob", Proto(100000)), Error,
         Message("WriteBlobProto: " + (folder / "blob").string() + ": cannot write: File too large"));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The program `ferry`: trains, tests, times and converts Caffe's models.
 #include <cctype>
+#include <csignal>
+#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -55,8 +57,12 @@ int Run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit of its size is an error, with its name
   try {
-    return Run(argc, argv);
+    const int status = Run(argc, argv);
+    if (std::fflush(stdout) != 0 || !std::cout.flush())
+      throw ferry::NetError("what it prints cannot be written");
+    return status;
   } catch (const std::exception& error) {
     std::cerr << "ferry: " << error.what() << '\n';
     return 1;

@@ -88,6 +88,19 @@ for many in all 0,1; do refused "'$many'; it is the number of one GPU" time --mo
 refused "'trian' is unknown here; \`ferry --help\`" trian --solver solver.prototxt
 refused "'--sover' is unknown here; \`ferry train --help\`" train --sover solver.prototxt
 refused "--solver is required" train
+refused "no file is named" train --solver solver.prototxt --snapshot ""
+refused "solver.prototxt is what it reads" train --solver solver.prototxt --csv solver.prototxt
+refused "net.prototxt is what it reads" train --solver solver.prototxt --plot ./net.prototxt
+if [ -e /dev/full ]; then
+  status=0
+  "$ferry" info --model net.prototxt >/dev/full 2>said || status=$?
+  [ $status = 1 ]
+  has "what it prints cannot be written" "$(cat said)"
+fi
+status=0
+said=$( (ulimit -f 0 && exec "$ferry" train --solver solver.prototxt) 2>&1) || status=$?
+[ $status = 1 ]
+has "File too large" "$said"
 sed 's/display: 1//' solver.prototxt >silent.prototxt
 for losses in csv plot; do
   refused "silent.prototxt displays no iteration" train --solver silent.prototxt --$losses losses

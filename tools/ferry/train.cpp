@@ -90,6 +90,11 @@ void RequireWritable(const std::string& file) {
   if (!there) std::filesystem::remove(file, error);
 }
 
+bool AreOneFile(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error);
+}
+
 struct Train {
   Model model;
   std::string solver_file, snapshot, csv, plot;
@@ -109,7 +114,12 @@ struct Train {
       throw NetError(solver_file +
                      " displays no iteration, and --csv and --plot show those that are displayed; add "
                      "'display: 100'");
-    for (const std::string& file : {csv, plot}) RequireWritable(file);
+    for (const std::string& file : {csv, plot}) {
+      RequireWritable(file);
+      for (const std::string& read : {solver_file, param.net(), param.train_net()})
+        if (AreOneFile(file, read))
+          throw NetError(file + " is what it reads; write the losses to another file");
+    }
     std::optional<Progress> progress;
     const LogOnLines log(progress);
     const auto solver = SolverRegistry<float>::CreateSolver(param, PlaceOf(param));
@@ -158,7 +168,8 @@ void AddTrain(CLI::App& app) {
   const auto train = std::make_shared<Train>();
   CLI::App* const verb = app.add_subcommand("train", "train a net, or go on from a snapshot");
   verb->add_option("--solver", train->solver_file, "the solver, a prototxt")->required();
-  verb->add_option("--snapshot", train->snapshot, "the .solverstate to go on from");
+  verb->add_option("--snapshot", train->snapshot, "the .solverstate to go on from")
+      ->check([](const std::string& file) { return file.empty() ? "no file is named" : ""; });
   verb->add_option("--weights", train->model.weights, "weights to begin with")->delimiter(',');
   verb->add_option("--level", train->model.level, "which layers are in the net, by level");
   verb->add_option("--stage", train->model.stages, "which layers are in the net, by stage")->delimiter(',');

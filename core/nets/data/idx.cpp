@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/nets/idx.hpp"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -117,10 +118,15 @@ std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backen
   const Labelled read = Read(from);
   std::error_code error;  // a link that leads nowhere is somebody's, too
   const bool is_new = fs::symlink_status(to, error).type() == fs::file_type::not_found;
+  // Part of it would pass for the whole data set.
+  fs::path written = to.has_filename() ? to : to.parent_path();
+  if (is_new) written += ".unfinished-" + std::to_string(::getpid());
   try {
-    WriteRecords(read, backend, to);
-  } catch (...) {  // what was written would pass for the whole data set
-    if (is_new) fs::remove_all(to, error);
+    WriteRecords(read, backend, written);
+    if (is_new) fs::rename(written, to, error);
+    if (is_new && error) detail::FailDatabase(to, "cannot be put into place: " + error.message());
+  } catch (...) {
+    if (is_new) fs::remove_all(written, error);
     throw;
   }
   return read.shape[0];

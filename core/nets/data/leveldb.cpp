@@ -26,6 +26,7 @@ class LevelDb final : public Database {
                    "backend: LMDB: it has no CURRENT");
     leveldb::Options options;
     options.error_if_exists = options.create_if_missing = mode == DatabaseMode::kNew;
+    options.paranoid_checks = true;  // else it drops damaged records, and the file that has them
     leveldb::DB* database = nullptr;
     Check(leveldb::DB::Open(options, path_.string(), &database), "open it");
     database_.reset(database);

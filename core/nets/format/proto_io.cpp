@@ -11,6 +11,7 @@
 #include "core/nets/format/fields.hpp"
 #include "core/nets/format/text.hpp"
 #include "core/proto/file.hpp"
+#include "core/write_signals.hpp"
 #include "ferry/error.hpp"
 #include "ferry/nets/error.hpp"
 #include "ferry/nets/upgrade.hpp"
@@ -49,6 +50,7 @@ void RequireWritable(const Message& message, const std::string& where) {
 template <class F>
 void WriteTo(const std::filesystem::path& file, const std::string& where, const F& print) {
   AsNetError([&] {
+    const detail::WithoutWriteSignals quiet;
     detail::NewFile target(file, where);
     google::protobuf::io::FileOutputStream out(target.descriptor());
     if (!print(&out) || !out.Flush()) detail::ThrowSystemError(where, "write", out.GetErrno());

@@ -13,6 +13,7 @@
 
 #include "core/nets/hdf5/library.hpp"
 #include "core/proto/file.hpp"
+#include "core/write_signals.hpp"
 #include "ferry/error.hpp"
 #include "ferry/nets/error.hpp"
 
@@ -292,6 +293,7 @@ void Hdf5File::Close() {
   }
   if (state_->written == nullptr) return;
   AsNetError([&] {
+    const WithoutWriteSignals quiet;
     WriteAll(state_->written->descriptor(), bytes, CannotWrite(state_->file));
     state_->written->Commit();
   });

@@ -96,7 +96,8 @@ class DatabaseSource final : public BatchSource<T> {
 };
 
 /// Top 0 is a batch of a database's records in the order of their keys, transformed; after the last record
-/// comes the first. Top 1 are their labels.
+/// comes the first. Top 1 are their labels. A damaged record is an error with LEVELDB. LMDB has no checksums,
+/// and a page whose inner structure is damaged may end the program.
 ///
 /// Parameters: data_param { source, backend: LEVELDB, batch_size, rand_skip: 0, prefetch: 4 },
 /// transform_param { scale: 1, mirror: false, crop_size: 0, mean_file, mean_value, force_color: false,

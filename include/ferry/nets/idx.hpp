@@ -27,7 +27,8 @@ struct IdxFiles {
 };
 
 /// A new database of a Datum for each image, with keys 00000000, 00000001 and so on. Returns how many. Throws
-/// NetError, also for a database that is there.
+/// NetError, also for a database that is there. It is beside its place, with `.unfinished` in its name, until
+/// it is whole.
 std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend,
                                   const std::filesystem::path& to);
 /// A file of HDF5 with "data", n x channels x height x width, each byte times `scale`, and "label", n.

@@ -101,4 +101,5 @@ MUTATIONS = [
      "a blob without a shape copies from one of no axes"),
     (BLOB, "if (fits) return to.memory_", "if (fits && from.first_ == 0 && to.first_ == 0) return to.memory_->Assign(*from.memory_, bytes());\n"
      "  if (fits) return to.memory_", "a copy into a part of shared storage cuts the rest off"),
+    ("core/proto/proto.cpp", "  const detail::WithoutWriteSignals quiet;\n", "", "a limit of files' sizes ends a program that writes a blob"),
 ]

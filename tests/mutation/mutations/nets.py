@@ -203,4 +203,8 @@ MUTATIONS = [
     (SOLVER + "outputs.hpp", "  const TransferGuard meant(TransferPolicy::kAllow);\n", "", "outputs are refused"),
     ("core/nets/layers/neuron_layer.hpp", "shift == T(0) ? -T(0) : shift", "shift", "a shift of 0 takes the sign of -0"),
     ("core/nets/layers/power.cpp", "std::pow(shift_, power)", "std::pow(shift, power)", "Power of a constant 0 is that of -0"),
+    ("core/nets/data/leveldb.cpp", "options.paranoid_checks = true;", "options.paranoid_checks = false;", "LevelDB drops damaged records without a word"),
+    ("core/nets/data/idx.cpp", "  if (is_new) written +=", "  if (false) written +=", "a part of a data set is where the whole is to be"),
+    ("core/nets/format/proto_io.cpp", "    const detail::WithoutWriteSignals quiet;\n", "", "a limit of files' sizes ends a program that writes a snapshot"),
+    ("core/nets/hdf5/hdf5_file.cpp", "    const WithoutWriteSignals quiet;\n", "", "a limit of files' sizes ends a program that writes HDF5"),
 ]
