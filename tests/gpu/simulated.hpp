@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -73,9 +74,12 @@ SimRuntime::Error CreateStream(VendorStream* stream) {
   *stream = reinterpret_cast<VendorStream>(its);
   return error;
 }
+inline std::atomic<int> measuring_events = 0;  ///< that were made
+
 template <class VendorEvent>
 SimRuntime::Error CreateEvent(VendorEvent* event, bool measures) {
   SimRuntime::Event its{};
+  if (measures) ++measuring_events;
   const auto error = measures ? SimRuntime::EventCreateMeasuring(&its) : SimRuntime::EventCreate(&its);
   *event = reinterpret_cast<VendorEvent>(its);
   return error;

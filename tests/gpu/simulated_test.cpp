@@ -5,6 +5,7 @@
 #include "ferry/sim.hpp"
 #include "ferry/synced_memory.hpp"
 #include "tests/gpu/gpus.hpp"
+#include "tests/gpu/simulated.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -34,6 +35,18 @@ TEST_CASE("A call that failed leaves no last error behind") {
   const StreamHandle main = device->properties().main_stream;
   CHECK_THROWS_AS(device->Allocate(MemoryKind::kDevice, 2 * device->properties().memory, main), OutOfMemory);
   CHECK(SimRuntime::GetLastError() == SimRuntime::kSuccess);
+}
+
+TEST_CASE("Events that put work in order do not take the time") {
+  const auto device = EachGpu();
+  const int before = simulated::measuring_events;
+  SyncedMemory memory(1000, *device);
+  memory.mutable_cpu_data();
+  memory.gpu_data();
+  const Event point(Stream::Main(*device));
+  CHECK(simulated::measuring_events == before);
+  const Event measuring = Event::Measuring(Stream::Main(*device));
+  CHECK(simulated::measuring_events == before + 1);
 }
 
 TEST_CASE("A peer's memory is copied directly, never by way of the host") {

@@ -138,7 +138,7 @@ MUTATIONS = [
     (VISION + "scratch.cpp", "shared->count() < count", "shared->count() == 0", "a scratch is as large as the first one"),
 
     # Data.
-    (DATA + "idx.cpp", "    if (is_new) fs::remove_all(to, error);\n", "    (void)is_new;\n",
+    (DATA + "idx.cpp", "    if (is_new) fs::remove_all(written, error);\n", "    (void)is_new;\n",
      "a database that was not written to its end stays, and passes for a whole one"),
     (DATA + "prefetcher.cpp", "    if (blob.data().use_count() <= 1) continue;\n", "    continue;\n",
      "the thread writes a batch that a caller still has"),
