@@ -130,6 +130,7 @@ TEST_CASE("A file is known by its first bytes, also behind a block of the user's
   std::ofstream(folder / "short", std::ios::binary) << bytes.substr(0, 7);
   CHECK_FALSE(IsHdf5(folder / "short"));
   CHECK_FALSE(IsHdf5(folder / "none"));
+  CHECK_FALSE(IsHdf5("/dev/zero"));
 }
 
 TEST_CASE("A file that was cut is refused") {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <array>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 
 #include "core/nets/hdf5/hdf5_file.hpp"
 
@@ -12,6 +14,8 @@ namespace ferry::detail {
 bool IsHdf5(const std::filesystem::path& file) {
   using std::string_view_literals::operator""sv;
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n"sv;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return false;  // of a device there may be no end
   std::ifstream in(file, std::ios::binary);
   for (std::streamoff at = 0; in; at = at == 0 ? 512 : 2 * at) {
     std::array<char, kSignature.size()> bytes{};
