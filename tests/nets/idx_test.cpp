@@ -5,8 +5,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <atomic>
 #include <csignal>
+#include <iterator>
 #include <span>
+#include <thread>
 
 #include "core/nets/data/record_reader.hpp"
 #include "core/nets/hdf5/hdf5_file.hpp"
@@ -144,6 +147,29 @@ TEST_CASE("A program that ends while it writes a database leaves none in its pla
     CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ));
     CHECK(!std::filesystem::exists(folder / "db"));
     CHECK(ConvertIdxToDatabase(from, backend, folder / "db/") == 5000);
+  }
+}
+
+TEST_CASE("Of two threads that write one database, one does, and the other one leaves it alone") {
+  for (const auto backend : Backends()) {
+    const Folder folder;
+    const IdxFiles from{folder.Write("images", IdxOf({5000, 2, 3}, 30000)),
+                        folder.Write("labels", IdxOf({5000}, 5000))};
+    std::atomic<int> written = 0, refused = 0;
+    const auto convert = [&] {
+      try {
+        ConvertIdxToDatabase(from, backend, folder / "db");
+        ++written;
+      } catch (const NetError&) {
+        ++refused;
+      }
+    };
+    std::thread other(convert);
+    convert();
+    other.join();
+    CHECK((written == 1 && refused == 1));
+    CHECK(OpenDatabase(backend, folder / "db", detail::DatabaseMode::kRead)->NewCursor()->valid());
+    CHECK(std::distance(std::filesystem::directory_iterator(folder / ""), {}) == 3);
   }
 }
 

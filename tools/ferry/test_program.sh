@@ -91,6 +91,9 @@ refused "--solver is required" train
 refused "no file is named" train --solver solver.prototxt --snapshot ""
 refused "solver.prototxt is what it reads" train --solver solver.prototxt --csv solver.prototxt
 refused "net.prototxt is what it reads" train --solver solver.prototxt --plot ./net.prototxt
+for input in weights snapshot; do
+  refused "other.prototxt is what it reads" train --solver solver.prototxt --$input other.prototxt --csv other.prototxt
+done
 if [ -e /dev/full ]; then
   status=0
   "$ferry" info --model net.prototxt >/dev/full 2>said || status=$?

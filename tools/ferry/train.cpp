@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "ferry/error.hpp"
 #include "ferry/log.hpp"
@@ -114,10 +116,12 @@ struct Train {
       throw NetError(solver_file +
                      " displays no iteration, and --csv and --plot show those that are displayed; add "
                      "'display: 100'");
+    std::vector<std::string> inputs = {solver_file, snapshot, param.net(), param.train_net()};
+    inputs.insert(inputs.end(), model.weights.begin(), model.weights.end());
     for (const std::string& file : {csv, plot}) {
       RequireWritable(file);
-      for (const std::string& read : {solver_file, param.net(), param.train_net()})
-        if (AreOneFile(file, read))
+      for (const std::string& input : inputs)
+        if (AreOneFile(file, input))
           throw NetError(file + " is what it reads; write the losses to another file");
     }
     std::optional<Progress> progress;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/nets/idx.hpp"
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "core/nets/data/database.hpp"
@@ -112,23 +114,42 @@ void WriteRecords(const Labelled& read, DataParameter::DB backend, const fs::pat
   transaction->Commit();
 }
 
+/// A new folder beside a file or folder, which goes with all that is in it.
+class Beside {
+ public:
+  explicit Beside(const fs::path& place) : folder_(place.string() + ".unfinished-XXXXXX") {
+    if (::mkdtemp(folder_.data()) == nullptr)
+      detail::FailDatabase(place, "cannot be made: " + std::generic_category().message(errno));
+  }
+  ~Beside() {
+    std::error_code error;  // it stays then
+    fs::remove_all(folder_, error);
+  }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+
+  fs::path folder() const { return folder_; }
+
+ private:
+  std::string folder_;
+};
+
 }  // namespace
 
 std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend, const fs::path& to) {
   const Labelled read = Read(from);
-  std::error_code error;  // a link that leads nowhere is somebody's, too
-  const bool is_new = fs::symlink_status(to, error).type() == fs::file_type::not_found;
-  // Part of it would pass for the whole data set.
-  fs::path written = to.has_filename() ? to : to.parent_path();
-  if (is_new) written += ".unfinished-" + std::to_string(::getpid());
-  try {
-    WriteRecords(read, backend, written);
-    if (is_new) fs::rename(written, to, error);
-    if (is_new && error) detail::FailDatabase(to, "cannot be put into place: " + error.message());
-  } catch (...) {
-    if (is_new) fs::remove_all(written, error);
-    throw;
+  const fs::path place = to.has_filename() ? to : to.parent_path();
+  if (place.empty()) throw NetError("ConvertIdxToDatabase: the database has no name");
+  std::error_code error;  // a link that leads nowhere is there, too
+  if (fs::symlink_status(place, error).type() != fs::file_type::not_found) {
+    WriteRecords(read, backend, to);
+    return read.shape[0];
   }
+  const Beside beside(place);  // a part of it would pass for the whole data set
+  const fs::path written = beside.folder() / place.filename();
+  WriteRecords(read, backend, written);
+  fs::rename(written, place, error);
+  if (error) detail::FailDatabase(to, "cannot be put into place: " + error.message());
   return read.shape[0];
 }
 

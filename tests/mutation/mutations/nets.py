@@ -37,7 +37,6 @@ MUTATIONS = [
     ("core/nets/layers/eltwise.cpp", "(of_b != 0 ? of_b * b[i] : T(0))", "of_b * b[i]", "a bottom with the coefficient 0 counts"),
     ("core/nets/layers/eltwise.cpp", "if (coefficients_[k] != 0) Axpy", "Axpy", "a third bottom with the coefficient 0 counts"),
     ("core/nets/layers/axis_parameter.hpp", "num_axes > bottom.num_axes() - first", "first + num_axes > bottom.num_axes()", "a huge num_axes is within the shape"),
-    (DATA + "idx.cpp", "fs::symlink_status(to, error)", "fs::status(to, error)", "a link that leads nowhere is removed"),
     # Formats.
     (FORMAT + "filter_net.cpp", "state.level() < rule.min_level()", "state.level() <= rule.min_level()",
      "a rule is broken at its own min_level"),
@@ -138,8 +137,7 @@ MUTATIONS = [
     (VISION + "scratch.cpp", "shared->count() < count", "shared->count() == 0", "a scratch is as large as the first one"),
 
     # Data.
-    (DATA + "idx.cpp", "    if (is_new) fs::remove_all(written, error);\n", "    (void)is_new;\n",
-     "a database that was not written to its end stays, and passes for a whole one"),
+    (DATA + "idx.cpp", "    fs::remove_all(folder_, error);\n", "", "what was written of a database stays beside its place"),
     (DATA + "prefetcher.cpp", "    if (blob.data().use_count() <= 1) continue;\n", "    continue;\n",
      "the thread writes a batch that a caller still has"),
     (DATA + "prefetcher.cpp", "if (current && error == nullptr)", "if (error == nullptr)",
@@ -204,7 +202,7 @@ MUTATIONS = [
     ("core/nets/layers/neuron_layer.hpp", "shift == T(0) ? -T(0) : shift", "shift", "a shift of 0 takes the sign of -0"),
     ("core/nets/layers/power.cpp", "std::pow(shift_, power)", "std::pow(shift, power)", "Power of a constant 0 is that of -0"),
     ("core/nets/data/leveldb.cpp", "options.paranoid_checks = true;", "options.paranoid_checks = false;", "LevelDB drops damaged records without a word"),
-    ("core/nets/data/idx.cpp", "  if (is_new) written +=", "  if (false) written +=", "a part of a data set is where the whole is to be"),
+    ("core/nets/data/idx.cpp", "beside.folder() / place.filename();", "place;", "a part of a data set is where the whole is to be"),
     ("core/nets/format/proto_io.cpp", "    const detail::WithoutWriteSignals quiet;\n", "", "a limit of files' sizes ends a program that writes a snapshot"),
     ("core/nets/hdf5/hdf5_file.cpp", "    const WithoutWriteSignals quiet;\n", "", "a limit of files' sizes ends a program that writes HDF5"),
 ]
