@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What can only be compared where the vendor's functions are made of the simulated GPU.
+#include "tests/gpu/simulated.hpp"
+
 #include "backends/sim/sim_runtime.hpp"
 #include "ferry/error.hpp"
 #include "ferry/sim.hpp"
 #include "ferry/synced_memory.hpp"
 #include "tests/gpu/gpus.hpp"
-#include "tests/gpu/simulated.hpp"
 
 namespace ferry::testing {
 namespace {
