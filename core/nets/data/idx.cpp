@@ -117,8 +117,8 @@ void WriteRecords(const Labelled& read, DataParameter::DB backend, const fs::pat
 /// A new folder beside a file or folder, which goes with all that is in it.
 class Beside {
  public:
-  explicit Beside(const fs::path& place) : folder_(place.string() + ".unfinished-XXXXXX") {
-    if (::mkdtemp(folder_.data()) == nullptr)
+  explicit Beside(const fs::path& place) : folder_(place.string() + ".unfinished-" + std::string(6, 'X')) {
+    if (::mkdtemp(folder_.data()) == nullptr)  // which replaces each X
       detail::FailDatabase(place, "cannot be made: " + std::generic_category().message(errno));
   }
   ~Beside() {
