@@ -67,7 +67,8 @@ bool Pages::Open(std::byte* begin, std::size_t bytes, Access access) noexcept {
 void Pages::Discard(const std::byte* begin, std::size_t bytes) noexcept {
   std::byte* const work = work_ + (begin - seen_);
   if (madvise(work, bytes, MADV_REMOVE) == 0 || errno != EINVAL) return;
-  if (munlock(work, bytes) != 0) return;  // as mlockall has locked them
+  // Pages that mlockall has locked are refused.
+  if (munlock(work, bytes) != 0) return;
   (void)madvise(work, bytes, MADV_REMOVE);
   (void)mlock2(work, bytes, MLOCK_ONFAULT);
 }

@@ -63,9 +63,7 @@ TEMPLATE_TEST_CASE("Gemm by cuBLAS is that of plain loops, row by row, in order 
         CHECK(right);
         CHECK(cublas.handles == 1);
       }
-  int current = -1;
-  CHECK(Runtime::GetDevice(&current) == Runtime::kSuccess);
-  CHECK(current == 0);
+  CHECK(CurrentGpu() == 0);
 }
 
 TEST_CASE("A handle of cuBLAS' is one stream's and the next one's, and goes with its device") {

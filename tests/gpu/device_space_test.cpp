@@ -87,7 +87,6 @@ TEST_CASE("The flags of a stream's reductions are zero when its first kernel run
 TEST_CASE(
     "What Kokkos prepares at a first launch, and what its instances share, no two threads touch at once") {
   World world;
-  Alone::broken = false;
   std::vector<std::atomic<std::uint64_t>> kernels(30);
   const auto launch_all = [&] {
     const Stream on(*world.second);

@@ -17,12 +17,6 @@ namespace ferry::testing {
 using detail::DeviceSpace;
 using detail::RunOnGpu;
 
-inline int CurrentGpu() {
-  int index = -1;
-  REQUIRE(Runtime::GetDevice(&index) == Runtime::kSuccess);
-  return index;
-}
-
 inline void MakeCurrent(int index) { REQUIRE(Runtime::SetDevice(index) == Runtime::kSuccess); }
 
 /// The GPU that Kokkos is initialised for, which is another one than the current one.

@@ -18,12 +18,6 @@ namespace {
 using vendor::Borrow;
 using vendor::Native;
 
-int CurrentDevice() {
-  int index = -1;
-  REQUIRE(Runtime::GetDevice(&index) == Runtime::kSuccess);
-  return index;
-}
-
 TEST_CASE("A GPU says what it is") {
   const auto device = EachGpu();
   const DeviceProperties& gpu = device->properties();
@@ -54,7 +48,7 @@ TEST_CASE("The default stream and a stream of the program's own are borrowed") {
 
 TEST_CASE("GPUs work side by side, and the current device of the thread stays") {
   const int count = CountGpus();
-  const int before = CurrentDevice();
+  const int before = CurrentGpu();
   std::vector<std::unique_ptr<Device>> devices;
   std::vector<std::unique_ptr<SyncedMemory>> memories;
   for (int gpu = 0; gpu < count; ++gpu) {
@@ -69,11 +63,11 @@ TEST_CASE("GPUs work side by side, and the current device of the thread stays") 
     REQUIRE(vendor::DeviceOf(memory.mutable_gpu_data(stream), &where) == Runtime::kSuccess);
     CHECK(where == gpu);
     CHECK(static_cast<const char*>(memory.cpu_data())[500] == gpu + 1);
-    CHECK(CurrentDevice() == before);
+    CHECK(CurrentGpu() == before);
   }
   memories.clear();
   devices.clear();
-  CHECK(CurrentDevice() == before);
+  CHECK(CurrentGpu() == before);
 }
 
 TEST_CASE("More than a GPU has is OutOfMemory; nothing is lost, and a later try works") {

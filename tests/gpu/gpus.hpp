@@ -29,6 +29,13 @@ inline std::unique_ptr<Device> EachGpu() {
   return MakeDevice(NameOf(GENERATE_REF(Catch::Generators::range(0, count))));
 }
 
+/// The calling thread's.
+inline int CurrentGpu() {
+  int index = -1;
+  REQUIRE(Runtime::GetDevice(&index) == Runtime::kSuccess);
+  return index;
+}
+
 /// Waits for all work of a GPU, of streams that are gone too.
 inline void Drain(int gpu) {
   int before = 0;

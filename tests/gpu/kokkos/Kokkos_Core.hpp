@@ -36,7 +36,9 @@ inline std::atomic<int> instances = 0;
 /// What the program does at once that Kokkos does not lock.
 class Alone {
  public:
-  Alone() { broken = broken || inside.fetch_add(1) != 0; }
+  Alone() {
+    if (inside.fetch_add(1) != 0) broken = true;
+  }
   ~Alone() { --inside; }
   Alone(const Alone&) = delete;
   Alone& operator=(const Alone&) = delete;
