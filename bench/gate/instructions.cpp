@@ -11,6 +11,7 @@
 
 #include "ferry/blob.hpp"
 #include "ferry/forwarding_device.hpp"
+#include "ferry/ledger.hpp"
 
 namespace {
 
@@ -89,6 +90,12 @@ void CountSlow() {
     SyncedMemory memory(64, device);
     memory.mutable_cpu_data(), memory.gpu_data();
     return 0;
+  });
+  copied.set_label("weights of conv1");
+  const ferry::Ledger ledger;
+  Count("mutable_cpu_data_and_gpu_data_in_a_ledger", [&] {
+    copied.mutable_cpu_data();
+    return copied.gpu_data();
   });
 }
 

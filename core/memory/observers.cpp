@@ -138,8 +138,9 @@ template <class IsTold, class Call>
 void CallThose(IsTold is_told, Call call) noexcept try {
   Begin();
   const Telling telling;  // before the lock: ends after it
-  const std::shared_lock lock(observers().mutex);
-  for (Attached& one : observers().list) try {
+  Observers& all = observers();
+  const std::shared_lock lock(all.mutex);
+  for (Attached& one : all.list) try {
       if (is_told(one) && !one.detached) call(*one.observer);
     } catch (const std::exception& error) {
       Detach(one);

@@ -100,7 +100,7 @@ void Records::NoteUnwatched(const Arrival& arrival) noexcept {
 
 /// Who uses them here, and loses them elsewhere.
 void Records::NoteBytes(const Arrival& arrival) noexcept {
-  if (arrival.prefetch || arrival.empty) return;
+  if (arrival.prefetch || arrival.empty || !Follows(*arrival.memory)) return;
   const Buffer& here = arrival.memory->BufferOf(arrival.space);
   if (arrival.access != Access::kOverwrite) NoteUse(*arrival.memory, arrival.bytes, here);
   if (arrival.access != Access::kRead) NoteLoss(*arrival.memory, arrival.bytes);
@@ -129,8 +129,11 @@ bool Records::Keep(const CopyRecord& copy, Bytes bytes, const Buffer& to, std::u
   return false;
 }
 
+bool Records::Follows(const SyncedMemory& memory) noexcept {
+  return memory.writers_ != nullptr && !memory.writers_->prefetched.empty();
+}
 void Records::NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept {
-  if (memory.writers_ == nullptr || memory.writers_->prefetched.empty()) return;
+  if (!Follows(memory)) return;
   std::erase_if(memory.writers_->prefetched, [&](const Prefetched& one) {
     const bool read = one.to == &here && std::any_of(one.unread.begin(), one.unread.end(),
                                                      [=](Bytes part) { return Meet(part, bytes); });
@@ -140,7 +143,7 @@ void Records::NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& her
 }
 
 void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* buffer) noexcept {
-  if (memory.writers_ == nullptr || memory.writers_->prefetched.empty()) return;
+  if (!Follows(memory)) return;
   auto& prefetched = memory.writers_->prefetched;
   for (Prefetched& one : prefetched) try {
       if (buffer == nullptr || one.to == buffer) Subtract(one.unread, bytes);

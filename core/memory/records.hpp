@@ -53,6 +53,8 @@ class Records {
   static std::optional<Write> WriterOf(const SyncedMemory& memory, Bytes bytes) noexcept;
   static void NoteWriter(const Arrival& arrival) noexcept;
   static void NoteBytes(const Arrival& arrival) noexcept;
+  /// Whether there are copies whose outcome is not known yet.
+  static bool Follows(const SyncedMemory& memory) noexcept;
   /// Returns whether the copy's outcome can be known.
   static bool Keep(const CopyRecord& copy, Bytes bytes, const Buffer& to, std::uint64_t arrivals) noexcept;
   static const void* HostBytesOf(const Arrival& arrival) noexcept;

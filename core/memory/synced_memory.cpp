@@ -165,8 +165,8 @@ void SyncedMemory::SetLabel(std::unique_ptr<detail::Label> next) noexcept {
   label_ = std::move(next);
 }
 const std::string& SyncedMemory::label() const noexcept {
-  static const std::string none;
   if (const detail::Label* const label = label_.get()) return label->text;
+  static const std::string none;
   return none;
 }
 std::string SyncedMemory::Named() const { return label_ != nullptr ? Quoted(label_->text) : "a memory"; }

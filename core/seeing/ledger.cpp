@@ -107,7 +107,7 @@ void Ledger::Book::On(const CopyRecord& copy) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*copy.memory);
   const Key key = KeyOf(copy, memory.name);
-  LedgerEntry& entry = Count(key, copy.range.bytes, copy.took_ns);
+  LedgerEntry& entry = Count(memory, key, copy.range.bytes, copy.took_ns);
   const bool in_vain = detail_ == Detail::kVerify && InVain(copy, memory);
   const unsigned returns = Returns(copy, memory.trip);
   if (in_vain)
@@ -168,7 +168,8 @@ void Ledger::Book::On(const AccessRecord& access) {
   }
   if (detail_ == Detail::kVerify) Verify(access, memory);
   if (access.zeroed == 0) return;
-  Count({.kind = LedgerKind::kFill,
+  Count(memory,
+        {.kind = LedgerKind::kFill,
          .name = memory.name,
          .to = spaces_.NumberOf(access.on != nullptr ? &access.on->device() : nullptr),
          .asked = access.site,
@@ -190,7 +191,8 @@ void Ledger::Book::On(const CallRecord& call) {
     if (call.on != nullptr) written.written = {call.site, range, now, call.on->id()};
     if (!copies) continue;
     const std::size_t space = spaces_.NumberOf(call.on != nullptr ? &call.on->device() : nullptr);
-    Count({.kind = LedgerKind::kCopy,
+    Count(written,
+          {.kind = LedgerKind::kCopy,
            .name = written.name,
            .from = space,
            .to = space,
@@ -233,7 +235,8 @@ void Ledger::Book::On(const SyncRecord& sync) {
 void Ledger::Book::On(const WaitRecord& wait) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*wait.memory);
-  LedgerEntry& entry = Count({.kind = LedgerKind::kWait,
+  LedgerEntry& entry = Count(memory,
+                             {.kind = LedgerKind::kWait,
                               .name = memory.name,
                               .written = wait.written,
                               .asked = wait.site,

@@ -60,6 +60,7 @@ class Ledger::Book : public Observer {
     std::size_t operator()(const Key& key) const noexcept;
     std::size_t operator()(const Name& name) const noexcept;
   };
+  using Counted = std::pair<const Key, LedgerEntry>;
   /// Of a copy: from the site that had written the bytes to the one that asked for them.
   struct Trip {
     Site written, asked;
@@ -106,6 +107,7 @@ class Ledger::Book : public Observer {
     std::optional<Fetch> fetched{};  ///< the last one, unless the host has waited since
     /// Of the last copy that a write was seen of.
     std::optional<Trip> trip{};
+    std::array<Counted*, kKinds> counted{};  ///< the entry of each kind that has counted last, if it is there
     // Where the ledger verifies.
     detail::HeldBytes held{};
     std::optional<Lent> lent{};        ///< by the last who asked for bytes mutable
@@ -121,8 +123,9 @@ class Ledger::Book : public Observer {
   void NoteDone(detail::StreamId on, std::int64_t waited_ns);
   bool WasDone(const Work& work, std::int64_t before_ns) const;
   Key KeyOf(const CopyRecord& copy, const Name* name);
-  LedgerEntry& EntryOf(const Key& key);
+  Counted& EntryOf(const Key& key);
   LedgerEntry* Find(const Key& key);
+  static LedgerEntry& Add(LedgerEntry& entry, std::uint64_t bytes, std::int64_t took_ns) noexcept;
   static void AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept;
   /// Whether it is counted which copies are unread. Once copies are summed, it may be another entry that has
   /// counted one.
@@ -131,7 +134,8 @@ class Ledger::Book : public Observer {
   }
   void SumSmallest(const Name* wanted);
   void ForgetNames(const Name* wanted = nullptr);
-  /// One more.
+  /// One more, of a memory or of none.
+  LedgerEntry& Count(Memory& memory, const Key& key, std::uint64_t bytes, std::int64_t took_ns);
   LedgerEntry& Count(const Key& key, std::uint64_t bytes, std::int64_t took_ns);
   Memory& MemoryOf(const SyncedMemory& memory);
   const Name* NameOf(const std::string& label, const std::optional<Site>& made = {});

@@ -53,8 +53,8 @@ std::size_t Ledger::Book::Hash::operator()(const Key& key) const noexcept {
   return hash ^ (hash >> 32);
 }
 
-LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
-  if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
+Ledger::Book::Counted& Ledger::Book::EntryOf(const Key& key) {
+  if (const auto found = entries_.find(key); found != entries_.end()) return *found;
   if (entries_.size() == kMost) SumSmallest(key.name);
   LedgerEntry entry{.kind = key.kind,
                     .label = key.name->label,
@@ -66,11 +66,19 @@ LedgerEntry& Ledger::Book::EntryOf(const Key& key) {
                     .access = key.access,
                     .purpose = key.purpose,
                     .pageable = key.pageable};
-  return entries_.emplace(key, std::move(entry)).first->second;
+  return *entries_.emplace(key, std::move(entry)).first;
 }
 
+/// A memory's next copy mostly counts where its last one did.
+LedgerEntry& Ledger::Book::Count(Memory& memory, const Key& key, std::uint64_t bytes, std::int64_t took_ns) {
+  Counted*& counted = memory.counted[static_cast<std::size_t>(key.kind)];
+  if (counted == nullptr || counted->first != key) counted = &EntryOf(key);
+  return Add(counted->second, bytes, took_ns);
+}
 LedgerEntry& Ledger::Book::Count(const Key& key, std::uint64_t bytes, std::int64_t took_ns) {
-  LedgerEntry& entry = EntryOf(key);
+  return Add(EntryOf(key).second, bytes, took_ns);
+}
+LedgerEntry& Ledger::Book::Add(LedgerEntry& entry, std::uint64_t bytes, std::int64_t took_ns) noexcept {
   ++entry.count;
   entry.bytes += bytes;
   entry.took_ns += took_ns;
@@ -90,13 +98,13 @@ void Ledger::Book::AddTo(LedgerEntry& sum, const LedgerEntry& entry) noexcept {
 
 /// Half of the entries of each kind, those with the least bytes and then the least time, become one.
 void Ledger::Book::SumSmallest(const Name* wanted) {
-  using Entry = decltype(entries_)::value_type;
-  std::array<std::vector<const Entry*>, kKinds> of_kind;
-  for (const Entry& one : entries_) of_kind[static_cast<std::size_t>(one.second.kind)].push_back(&one);
+  for (auto& [memory, known] : memories_) known.counted = {};
+  std::array<std::vector<const Counted*>, kKinds> of_kind;
+  for (const Counted& one : entries_) of_kind[static_cast<std::size_t>(one.second.kind)].push_back(&one);
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
     auto& all = of_kind[kind];
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() + 1) / 2);
-    std::nth_element(all.begin(), middle, all.end(), [](const Entry* a, const Entry* b) {
+    std::nth_element(all.begin(), middle, all.end(), [](const Counted* a, const Counted* b) {
       return std::tie(a->second.bytes, a->second.took_ns) < std::tie(b->second.bytes, b->second.took_ns);
     });
     small_[kind].kind = static_cast<LedgerKind>(kind);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -21,17 +20,18 @@ class Spaces {
   std::size_t NumberOf(const Device* device) {
     if (device == nullptr) return kHost;
     const DeviceProperties& own = device->properties();
-    const auto known = std::find_if(spaces_.begin(), spaces_.end(), [&](const Space& space) {
-      return space.index == own.index && space.backend == own.backend;
-    });
-    const auto number = static_cast<std::size_t>(known - spaces_.begin());
-    if (known == spaces_.end()) spaces_.push_back({own.backend, own.index, NameOfSpace(device)});
+    std::size_t number = kHost + 1;
+    while (number != spaces_.size() && !spaces_[number].Is(own)) ++number;
+    if (number == spaces_.size()) spaces_.push_back({own.backend, own.index, NameOfSpace(device)});
     return number;
   }
   const std::string& NameOf(std::size_t number) const { return spaces_[number].name; }
 
  private:
   struct Space {
+    bool Is(const DeviceProperties& other) const noexcept {
+      return index == other.index && backend == other.backend;
+    }
     std::string backend;
     int index;
     std::string name;
