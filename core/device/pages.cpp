@@ -23,9 +23,10 @@ bool Extend(int file, std::size_t bytes) noexcept {
   return ftruncate(file, static_cast<off_t>(bytes)) == 0;
 }
 
-std::byte* Map(const std::string& name, int file, std::size_t bytes, int access) {
-  void* const ptr = mmap(nullptr, bytes, access, MAP_SHARED | MAP_NORESERVE, file, 0);
-  if (ptr == MAP_FAILED) ThrowErrno(name, "mmap");
+/// Out of reach: where mlockall locks what is mapped, the kernel gives memory to all pages within reach.
+std::byte* Map(const std::string& name, int file, std::size_t bytes) {
+  void* const ptr = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
+  if (ptr == MAP_FAILED) ThrowErrno(name, errno == EAGAIN ? "a limit (ulimit -l) denies it" : "mmap");
   return static_cast<std::byte*>(ptr);
 }
 
@@ -39,10 +40,12 @@ Pages::Pages(const std::string& name, std::size_t bytes) : size_(bytes) {
   try {
     if (!Extend(file, bytes))
       ThrowErrno(name, errno == EFBIG ? "a limit (ulimit -f) denies it" : "ftruncate");
-    seen_ = Map(name, file, bytes, PROT_NONE);
-    work_ = Map(name, file, bytes, PROT_READ | PROT_WRITE);
+    seen_ = Map(name, file, bytes);
+    work_ = Map(name, file, bytes);
+    if (!Open(work_, bytes, Access::kReadWrite)) ThrowErrno(name, "mprotect");
   } catch (...) {
-    if (seen_ != nullptr) munmap(seen_, size_);
+    for (std::byte* const view : {work_, seen_})
+      if (view != nullptr) munmap(view, size_);
     close(file);
     throw;
   }

@@ -173,6 +173,16 @@ TEST_CASE("Of two threads that write one database, one does, and the other one l
   }
 }
 
+TEST_CASE("A database's name may be as long as that of any file") {
+  const std::string name(255, 'd');
+  for (const auto backend : Backends()) {
+    const Folder folder;
+    const IdxFiles from{folder.Write("images", IdxOf({2, 2, 3}, 12)), folder.Write("labels", IdxOf({2}, 2))};
+    CHECK(ConvertIdxToDatabase(from, backend, folder / name) == 2);
+    CHECK(OpenDatabase(backend, folder / name, detail::DatabaseMode::kRead)->NewCursor()->valid());
+  }
+}
+
 TEST_CASE("Nothing is removed where a database cannot be made") {
   for (const auto backend : Backends()) {
     const Folder folder;
@@ -181,7 +191,8 @@ TEST_CASE("Nothing is removed where a database cannot be made") {
     std::filesystem::create_symlink(loop, loop);
     std::filesystem::create_symlink(folder / "none/at/all", nowhere);
     CheckFails([&] { ConvertIdxToDatabase(from, backend, loop); }, {loop, "symbolic links"});
-    CheckFails([&] { ConvertIdxToDatabase(from, backend, nowhere); }, {nowhere});
+    CheckFails([&] { ConvertIdxToDatabase(from, backend, nowhere); },
+               {nowhere, "is a link to " + std::string(folder / "none/at/all") + ", which is not there"});
     CHECK(std::filesystem::is_symlink(loop));
     CHECK(std::filesystem::is_symlink(nowhere));
   }

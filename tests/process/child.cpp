@@ -217,6 +217,14 @@ int LimitsFiles() {
   return 0;
 }
 
+/// Locks all memory that is mapped from now on, as programs do that may not wait for it.
+int LocksMemory() {
+  if (mlockall(MCL_FUTURE) != 0) return 1;
+  SyncedMemory memory(kBytes, GetDevice("sim"), "x");
+  CopyThere(memory);
+  return 0;
+}
+
 /// A device cannot be made, and the log's sink asks for another one at the end.
 int FailsToMake() {
   sim::Reset({.fail_at = 1, .fail_call = "Describe"});
@@ -291,6 +299,7 @@ int main(int argc, char** argv) {
   if (scenario == "leaks") return Leaks();
   if (scenario == "speaks") return Speaks();
   if (scenario == "limits-files") return LimitsFiles();
+  if (scenario == "locks-memory") return LocksMemory();
   if (scenario == "fails-to-make") return FailsToMake();
   if (scenario == "prints-wide") return PrintsWide();
   if (scenario == "runs-itself") return RunsItself(argv[0]);

@@ -213,10 +213,15 @@ TEST_CASE("A program that closes all files, and opens its own, finds in them wha
   CHECK(traced.Says("the file " + trace + " cannot be written: Bad file descriptor"));
 }
 
+TEST_CASE("The simulated GPU runs in a program that locks its memory") {
+  const Outcome locked = Run("", "locks-memory");
+  CHECK((locked.status == 0 || locked.Says("a limit (ulimit -v, -l, -f or -n) denies")));
+}
+
 TEST_CASE("A limit of the size of files ends no program, and is named where it denies what is needed") {
   const Outcome none = Run(R"(FERRY_DEVICE=sim sh -c 'ulimit -f 1000; exec "$0" "$@"')", "device");
   CHECK(none.status == 3);
-  CHECK(none.Says("ulimit -v, -f or -n"));
+  CHECK(none.Says("ulimit -v, -l, -f or -n"));
   const Outcome unguarded = Run("", "limits-files");
   CHECK(unguarded.status == 0);
   CHECK(unguarded.Says("FERRY_GUARD: no memory is guarded from now on"));

@@ -207,6 +207,22 @@ TEST_CASE("Bytes that look like those that a device asked for are not those") {
   CHECK(Total(ledger, &LedgerEntry::unwritten) == 0);
 }
 
+TEST_CASE("A line that writes other bytes and then the old ones, on another stream, has written") {
+  LedgerFixture f;
+  SyncedMemory x(40, *f.device, "x");
+  const Stream main = Stream::Main(*f.device), other(*f.device);
+  std::memset(x.overwrite_cpu_data(), 1, 40);
+  x.gpu_data();
+  const Ledger ledger(Ledger::Detail::kVerify);
+  const auto write = [&](const Stream& on, std::byte value) {
+    f.device->Fill(x.mutable_gpu_data(on), value, 40, on.handle());
+  };
+  write(main, std::byte{2});
+  write(other, std::byte{1});
+  x.cpu_data();
+  CHECK(Total(ledger, &LedgerEntry::unwritten) == 0);
+}
+
 TEST_CASE("Of lines that write in turn, one that does not once has made no return then") {
   LedgerFixture f;
   SyncedMemory x(40, *f.device);

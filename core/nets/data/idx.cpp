@@ -117,7 +117,10 @@ void WriteRecords(const Labelled& read, DataParameter::DB backend, const fs::pat
 /// A new folder beside a file or folder, which goes with all that is in it.
 class Beside {
  public:
-  explicit Beside(const fs::path& place) : folder_(place.string() + ".unfinished-" + std::string(6, 'X')) {
+  explicit Beside(const fs::path& place) {
+    const std::string ending = ".unfinished-" + std::string(6, 'X');
+    constexpr std::size_t kMost = 255;  // bytes of a name
+    folder_ = place.parent_path() / (place.filename().string().substr(0, kMost - ending.size()) + ending);
     if (::mkdtemp(folder_.data()) == nullptr)  // which replaces each X
       detail::FailDatabase(place, "cannot be made: " + std::generic_category().message(errno));
   }
@@ -140,8 +143,12 @@ std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backen
   const Labelled read = Read(from);
   const fs::path place = to.has_filename() ? to : to.parent_path();
   if (place.empty()) throw NetError("ConvertIdxToDatabase: the database has no name");
-  std::error_code error;  // a link that leads nowhere is there, too
-  if (fs::symlink_status(place, error).type() != fs::file_type::not_found) {
+  std::error_code error;
+  const fs::file_type there = fs::symlink_status(place, error).type();
+  if (there == fs::file_type::symlink && fs::status(place, error).type() == fs::file_type::not_found)
+    detail::FailDatabase(to,
+                         "is a link to " + fs::read_symlink(place, error).string() + ", which is not there");
+  if (there != fs::file_type::not_found) {
     WriteRecords(read, backend, to);
     return read.shape[0];
   }
