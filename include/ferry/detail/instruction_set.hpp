@@ -17,13 +17,14 @@ InstructionSet BestInstructionSet() noexcept;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class Range>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void RunAvx512(const Range& range,
-                                                                              std::int64_t first,
-                                                                              std::int64_t last) {
+[[gnu::hot, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void RunAvx512(const Range& range,
+                                                                                        std::int64_t first,
+                                                                                        std::int64_t last) {
   range(first, last);
 }
 template <class Range>
-[[gnu::target("avx2,fma")]] void RunAvx2(const Range& range, std::int64_t first, std::int64_t last) {
+[[gnu::hot, gnu::target("avx2,fma")]] void RunAvx2(const Range& range, std::int64_t first,
+                                                   std::int64_t last) {
   range(first, last);
 }
 #endif
@@ -31,8 +32,8 @@ template <class Range>
 /// range(first, last), compiled for `set`, which the processor must have: what is inlined there is, and only
 /// that. Range::kWidest is the last set that is of use to it.
 template <class Range>
-void Run(const Range& range, std::int64_t first, std::int64_t last,
-         [[maybe_unused]] InstructionSet set = std::min(BestInstructionSet(), Range::kWidest)) {
+[[gnu::hot]] void Run(const Range& range, std::int64_t first, std::int64_t last,
+                      [[maybe_unused]] InstructionSet set = std::min(BestInstructionSet(), Range::kWidest)) {
 #if defined(__x86_64__) && defined(__GNUC__)
   if constexpr (Range::kWidest >= InstructionSet::kAvx512)
     if (set == InstructionSet::kAvx512) return RunAvx512(range, first, last);
