@@ -288,7 +288,7 @@ unsigned SyncedMemory::SpaceOf(Device& device) const {
   others_.push_back(
       std::make_unique<Buffer>(Buffer{&device, unified ? MemoryKind::kManaged : MemoryKind::kDevice}));
   detail::Dependents::Of(others_.back()->serial).Add(detail::Dependent::kMemory, device);
-  if (unified) detail::HostGuard::Share(*this);
+  detail::HostGuard::Share(*this, device);
   return static_cast<unsigned>(kDevice + others_.size());
 }
 

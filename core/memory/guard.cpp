@@ -60,10 +60,12 @@ void HostGuard::NoteUnguarded(const SyncedMemory& memory, bool unified) noexcept
 } catch (const std::bad_alloc&) {  // it stays unsaid
 }
 
-void HostGuard::Share(const SyncedMemory& memory) noexcept {
-  if (!memory.cpu_.guarded) return;
-  NoteUnguarded(memory, true);
-  RefreshPages(memory, {});
+void HostGuard::Share(const SyncedMemory& memory, const Device& with) noexcept {
+  const bool unified = with.properties().unified;
+  const Buffer& host = memory.BufferOf(kHost);
+  const bool unguarded = On() && memory.unified_ && host.ptr != nullptr && !host.adopted();
+  if (unified ? host.guarded : unguarded) NoteUnguarded(memory, true);
+  if (unified && host.guarded) RefreshPages(memory, {});
 }
 
 void HostGuard::GiveBack(const SyncedMemory& owner, void* ptr, const Site* released) noexcept {

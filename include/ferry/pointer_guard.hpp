@@ -27,12 +27,12 @@ enum class PointerGuard : std::uint8_t { kOff, kOn };
 /// told the memory's name.
 ///
 /// Guarded memory is pageable, so that its copies take longer, and starts at a page. Not guarded are the
-/// memories of unified devices, bytes that the program gives (said once in the log), blocks of
-/// more than 32 GiB, and what goes beyond 8192 blocks or 64 GiB at once. The operating system gets EFAULT for
-/// a pointer that is out of reach. The simulated GPU has no hand in guarded host bytes: its options for
-/// pinned memory do not concern them, they begin as zeros, and a touch behind the end is seen from the next
-/// page on. A process that is forked shares the guarded bytes of its parent, and what one of the two writes
-/// there, the other has; memories that it makes itself are not guarded.
+/// memories of unified devices, of which the host is one, bytes that the program gives (said once in the
+/// log), blocks of more than 32 GiB, and what goes beyond 8192 blocks or 64 GiB at once. The operating system
+/// gets EFAULT for a pointer that is out of reach. The simulated GPU has no hand in guarded host bytes: its
+/// options for pinned memory do not concern them, they begin as zeros, and a touch behind the end is seen
+/// from the next page on. A process that is forked shares the guarded bytes of its parent, and what one of
+/// the two writes there, the other has; memories that it makes itself are not guarded.
 PointerGuard SetPointerGuard(PointerGuard guard);
 
 }  // namespace ferry

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -78,6 +79,24 @@ TEST_CASE("of the memories of unified devices the first is said not to be guarde
   CHECK(std::count(ended.errors.begin(), ended.errors.end(), '\n') == 1);
   CHECK(ended.errors.find("the 8192 bytes of a memory are not guarded: a device that uses it "
                           "works on the host's memory") != std::string::npos);
+}
+
+TEST_CASE("what the host and a GPU have copies of is said not to be guarded") {
+  const bool gpu_first = GENERATE(false, true);
+  const Ended ended = InChild([=] {
+    SetPointerGuard(PointerGuard::kOn);
+    const auto host = MakeDevice("host"), gpu = MakeDevice("sim:0");
+    SyncedMemory alone(kBytes, *host, "alone"), x(kBytes, *host, "x");
+    alone.mutable_cpu_data();
+    if (gpu_first) x.overwrite_gpu_data(Stream::Main(*gpu));
+    x.mutable_cpu_data();
+    x.mutable_gpu_data(Stream::Main(*gpu));
+  });
+  CHECK(ended.signal == 0);
+  CHECK(std::count(ended.errors.begin(), ended.errors.end(), '\n') == 1);
+  CHECK(
+      ended.errors.find("the 8192 bytes of \"x\" are not guarded: a device that uses it works on the host's "
+                        "memory") != std::string::npos);
 }
 
 TEST_CASE("what two devices have is not said to be of one alone") {

@@ -204,11 +204,11 @@ TEST_CASE("a unified device that comes to use the host's bytes may touch them") 
     SetPointerGuard(PointerGuard::kOn);
     sim::Reset({.devices = 2, .unified_devices = 1});
     const auto first = MakeDevice("sim:0"), unified = MakeDevice("sim:1");
-    SyncedMemory memory(kPage, *first, "shared");
+    SyncedMemory memory(kTwoPages, *first, "shared");
     void* const ptr = memory.overwrite_cpu_data();
     memory.gpu_data();
-    memory.gpu_data(Stream::Main(*unified));
-    Write(ptr);
+    memory.gpu_data({0, kPage}, Stream::Main(*unified));
+    Write(ptr), Write(ptr, kPage);
   });
   CHECK(ended.signal == 0);
   CHECK(std::count(ended.errors.begin(), ended.errors.end(), '\n') == 1);
