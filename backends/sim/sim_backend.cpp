@@ -25,7 +25,9 @@ constinit const Backend kBackend = {
     .make = [](int index) -> std::unique_ptr<Device> { return std::make_unique<SimDevice>(index); },
     .pooled = false,  // it would hide the uses of freed memory
     .missing =
-        [] { return std::string("512 GiB of address space, which a limit (ulimit -v, -l, -f or -n) denies"); },
+        [] {
+          return std::string("512 GiB of address space, which a limit (ulimit -v, -l, -f or -n) denies");
+        },
 };
 
 }  // namespace ferry::sim
