@@ -8,7 +8,7 @@ function(ferry_compile_options target)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
                                            $<$<BOOL:${FERRY_WERROR}>:-Werror>)
-  # A call of a function that is compiled with it may be inlined, as by clang: nobody puts another function in its place.
+  # GCC may inline functions of the same source, as clang does: no program puts another function in the place of one of these.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
   # Under sanitizers, of which GCC's manual warns, and at -O1 and -Og, g++ 12 takes the value of an empty std::optional for
   # one that is used.

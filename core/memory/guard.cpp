@@ -61,11 +61,14 @@ void HostGuard::NoteUnguarded(const SyncedMemory& memory, bool unified) noexcept
 }
 
 void HostGuard::Share(const SyncedMemory& memory, const Device& with) noexcept {
-  const bool unified = with.properties().unified;
   const Buffer& host = memory.BufferOf(kHost);
-  const bool unguarded = On() && memory.unified_ && host.ptr != nullptr && !host.adopted();
-  if (unified ? host.guarded : unguarded) NoteUnguarded(memory, true);
-  if (unified && host.guarded) RefreshPages(memory, {});
+  if (with.properties().unified) {
+    if (!host.guarded) return;
+    NoteUnguarded(memory, true);
+    RefreshPages(memory, {});
+  } else if (On() && memory.unified_ && host.ptr != nullptr && !host.adopted()) {
+    NoteUnguarded(memory, true);  // a pointer to the host device's bytes can become stale from now on
+  }
 }
 
 void HostGuard::GiveBack(const SyncedMemory& owner, void* ptr, const Site* released) noexcept {

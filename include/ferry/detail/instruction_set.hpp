@@ -10,6 +10,8 @@ namespace ferry::detail {
 
 /// The library is built for the oldest x86-64; its loops are compiled for these as well, and the best is
 /// picked at run time. (Not by target_clones: they need ifunc, which neither templates nor sanitizers bear.)
+/// Loops are gnu::hot, which puts them beside each other in a program: code that runs once is not read from
+/// the file together with loops that never do.
 enum class InstructionSet : std::uint8_t { kBaseline, kAvx2, kAvx512 };
 
 /// The same on every call.
