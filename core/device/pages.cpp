@@ -23,7 +23,8 @@ bool Extend(int file, std::size_t bytes) noexcept {
   return ftruncate(file, static_cast<off_t>(bytes)) == 0;
 }
 
-/// Out of reach: where mlockall locks what is mapped, the kernel gives memory to all pages within reach.
+/// Mapped without access: in a program that uses mlockall, the kernel gives memory to accessible pages at
+/// once.
 std::byte* Map(const std::string& name, int file, std::size_t bytes) {
   void* const ptr = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
   if (ptr == MAP_FAILED) ThrowErrno(name, errno == EAGAIN ? "a limit (ulimit -l) denies it" : "mmap");

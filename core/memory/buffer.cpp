@@ -72,7 +72,8 @@ void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream* on) 
     buffer.ptr = buffer.device->Allocate(
         buffer.kind, capacity_, on != nullptr ? on->handle() : buffer.device->properties().main_stream);
   if (!buffer.guarded && detail::HostGuard::On() && buffer.kind != MemoryKind::kDevice &&
-      (!buffer.device->properties().kernels_at_once || !others_.empty()))
+      (!buffer.device->properties().kernels_at_once ||
+       AnyBuffer([](const Buffer& one) { return one.kind == MemoryKind::kDevice; })))
     detail::HostGuard::NoteUnguarded(*this, SharersOf(kHost) != detail::Only(kHost));
   buffer.live = std::move(live);
   detail::KernelGuard::Begin(*this, buffer);

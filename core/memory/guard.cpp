@@ -62,12 +62,12 @@ void HostGuard::NoteUnguarded(const SyncedMemory& memory, bool unified) noexcept
 
 void HostGuard::Share(const SyncedMemory& memory, const Device& with) noexcept {
   const Buffer& host = memory.BufferOf(kHost);
-  if (with.properties().unified) {
-    if (!host.guarded) return;
+  const bool unified = with.properties().unified;
+  if (unified && host.guarded) {
     NoteUnguarded(memory, true);
     RefreshPages(memory, {});
-  } else if (On() && memory.unified_ && host.ptr != nullptr && !host.adopted()) {
-    NoteUnguarded(memory, true);  // a pointer to the host device's bytes can become stale from now on
+  } else if (!unified && On() && memory.unified_ && host.ptr != nullptr && !host.adopted()) {
+    NoteUnguarded(memory, true);  // its pointers can become stale from now on
   }
 }
 

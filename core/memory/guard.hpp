@@ -21,8 +21,8 @@ class HostGuard {
   static void* Make(const SyncedMemory& owner, std::size_t bytes) noexcept;
   /// That a memory has bytes that are not guarded; once for each of the two reasons.
   static void NoteUnguarded(const SyncedMemory& memory, bool unified) noexcept;
-  /// A further device comes to use the memory. Where it is unified, the host may reach all from now on. Cold:
-  /// seldom called, it shall change no inlining elsewhere.
+  /// A further device comes to use the memory. Where it is unified, the host may reach all from now on.
+  /// Cold, so that inlining elsewhere stays the same.
   [[gnu::cold]] static void Share(const SyncedMemory& memory, const Device& with) noexcept;
   /// They stay out of reach. `released` is the Release that takes them, if it is one.
   static void GiveBack(const SyncedMemory& owner, void* ptr, const Site* released) noexcept;

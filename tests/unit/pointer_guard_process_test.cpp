@@ -99,6 +99,28 @@ TEST_CASE("what the host and a GPU have copies of is said not to be guarded") {
                         "memory") != std::string::npos);
 }
 
+TEST_CASE("of a memory of the host device nothing is said where nothing was to be guarded") {
+  const Ended ended = InChild([] {
+    sim::Reset({.devices = 2, .unified_devices = 1});
+    const auto host = MakeDevice("host"), second = MakeDevice("host");
+    const auto gpu = MakeDevice("sim:0"), unified = MakeDevice("sim:1");
+    const Stream on_gpu = Stream::Main(*gpu);
+    SyncedMemory off(kBytes, *host), shared(kBytes, *host), only_there(kBytes, *host), given(kBytes, *host);
+    off.mutable_cpu_data(), off.gpu_data(on_gpu);
+    SetPointerGuard(PointerGuard::kOn);
+    shared.gpu_data(Stream::Main(*second)), shared.mutable_cpu_data();
+    SyncedMemory before(kBytes, *host), after(kBytes, *host);
+    before.gpu_data(Stream::Main(*unified)), before.mutable_cpu_data();
+    after.mutable_cpu_data(), after.gpu_data(Stream::Main(*unified));
+    only_there.overwrite_gpu_data(on_gpu);
+    std::vector<char> bytes(kBytes);
+    given.set_cpu_data(bytes.data());
+    given.gpu_data(on_gpu);
+  });
+  CHECK(ended.signal == 0);
+  CHECK(ended.errors.find("a device that uses it") == std::string::npos);
+}
+
 TEST_CASE("what two devices have is not said to be of one alone") {
   const Ended ended = InChild([] {
     SetPointerGuard(PointerGuard::kOn);
