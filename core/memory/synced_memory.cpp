@@ -220,7 +220,9 @@ void SyncedMemory::PrepareGrowth(std::size_t size) {
 void SyncedMemory::Release(Side side, const Site& site) {
   ReleaseSpace(side == Side::kCpu ? kHost : kDevice, site);
 }
-void SyncedMemory::Release(Device& device, const Site& site) { ReleaseSpace(SpaceOf(device), site); }
+void SyncedMemory::Release(Device& device, const Site& site) {
+  if (const auto space = FindSpace(device)) ReleaseSpace(*space, site);
+}
 
 void SyncedMemory::ReleaseSpace(unsigned space, const Site& site) {
   Buffer& here = BufferOf(space);

@@ -87,6 +87,19 @@ TEST_CASE("a memory outlives each device that it has been on") {
   CHECK(errors.Take().empty());
 }
 
+TEST_CASE("a memory does not outlive a device that it has only been released from") {
+  LogLines errors(LogLevel::kError);
+  LogDevice stays;
+  auto other = std::make_unique<LogDevice>();
+  {
+    SyncedMemory memory(kBytes, stays, "x");
+    memory.gpu_data();
+    memory.Release(*other);
+    other.reset();
+  }
+  CHECK(errors.Take().empty());
+}
+
 TEST_CASE("what outlives its device keeps no simulated machine") {
   LogLines errors(LogLevel::kError);
   sim::Reset();

@@ -188,6 +188,7 @@ TEST_CASE("a memory is on 31 devices at most, and one more is refused before any
   for (int i = 0; i < 31; ++i) Fill(memory, Stream::Main(*devices[static_cast<std::size_t>(i)]), i);
   CHECK_THROWS_MATCHES(memory.gpu_data(Stream::Main(*devices[31])), std::length_error,
                        Message("SyncedMemory: \"weights\" is on 31 devices already, which is the most"));
+  memory.Release(*devices[31]);  // has nothing
   CHECK(memory.head() == SyncedMemory::HEAD_AT_GPU);
   for (const std::size_t i : {0U, 30U}) CHECK(Sees(memory, Stream::Main(*devices[i])) == 30);
 }

@@ -73,6 +73,8 @@ MUTATIONS = [
     (MEMORY, "  ForgetReady();\n  if (space == kHost)", "  if (space == kHost)", "a stream is in place after a Release"),
     (MEMORY, "  EndUses(here);\n", "", "Release takes what a captured graph uses"),
     (MEMORY, "  if (space == kHost) cpu_ready_ = nullptr;\n", "", "the host is in place after its Release"),
+    (MEMORY, "if (const auto space = FindSpace(device)) ReleaseSpace(*space, site);", "ReleaseSpace(SpaceOf(device), site);",
+     "a memory outlives a device that it has only been released from"),
     (MEMORY, "  GiveBack(here, &site, waited_ns);\n  ChangeHolders", "  ChangeHolders", "Release gives nothing back"),
     (MEMORY, "  ChangeHolders({}, [gone = home.only_of](Spaces holders) { return holders & ~gone; });\n", "",
      "a released space still holds its bytes"),
