@@ -63,7 +63,7 @@ void Run() {
   arrays.reserve(kArrays);
   for (int i = 0; i < kArrays; ++i)
     arrays.emplace_back(std::vector<float>(kElements, static_cast<float>(i)), device,
-                        "x" + std::to_string(i));
+                        'x' + std::to_string(i));
 
   LeastRecentlyUsed used;
   for (int pass = 0; pass < kPasses; ++pass)
