@@ -137,6 +137,7 @@ TEMPLATE_TEST_CASE("Pooling of any geometry is that of a plain loop over windows
     Blob<T> y({sizes.planes, sizes.h.pooled, sizes.w.pooled}, world.device()),
         mask(y.shape(), world.device());
     Blob<int> index(y.shape(), world.device());
+    Blob<std::uint16_t> short_index(y.shape(), world.device());
     const std::vector<T> xs = Coarse<T>(x.count(), seed), dys = Numbers<T>(y.count(), seed + 1);
     Fill(x, xs);
     std::copy(dys.begin(), dys.end(), y.overwrite_cpu_diff());
@@ -148,10 +149,15 @@ TEMPLATE_TEST_CASE("Pooling of any geometry is that of a plain loop over windows
     detail::MaxPool(place, sizes, Read(x), Overwrite(y), Overwrite(mask));
     CHECK(DataOf(y) == expected.most);
     CHECK(DataOf(mask) == std::vector<T>(expected.mask.begin(), expected.mask.end()));
+    detail::MaxPool(place, sizes, Read(x), Overwrite(y), Overwrite(short_index));
+    CHECK(DataOf(y) == expected.most);
+    CHECK(DataOf(short_index) == std::vector<std::uint16_t>(expected.mask.begin(), expected.mask.end()));
     for (const auto grain : {detail::Grain::kLine, detail::Grain::kElement}) {
       detail::MaskedPoolGradient(place, sizes, grain, Read(Diff(y)), Read(index), Overwrite(Diff(x)));
       CheckNear(DiffOf(x), expected.most_gradient);
       detail::MaskedPoolGradient(place, sizes, grain, Read(Diff(y)), Read(mask), Overwrite(Diff(x)));
+      CheckNear(DiffOf(x), expected.most_gradient);
+      detail::MaskedPoolGradient(place, sizes, grain, Read(Diff(y)), Read(short_index), Overwrite(Diff(x)));
       CheckNear(DiffOf(x), expected.most_gradient);
     }
     detail::AveragePool(place, sizes, Read(x), Overwrite(y));
@@ -268,6 +274,33 @@ TEST_CASE("A window outside of the image has nothing, and its gradient goes nowh
   std::fill_n(run.top.overwrite_cpu_diff(), 3, 1.F);
   run.layer->Backward({&run.top}, {true}, {&run.bottom});
   CHECK(DiffOf(run.bottom) == std::vector<float>{1, 0, 0, 1, 0});
+}
+
+TEST_CASE(
+    "Pooling keeps two bytes for each window, or four where these cannot tell all elements of a channel",
+    "[pooling]") {
+  const std::string where = Everywhere();
+  const World world(where);
+  struct Case {
+    std::int64_t height, width;
+    std::uint64_t bytes;
+  };
+  for (const Case& of : {Case{5, 13107, 2}, Case{4, 16384, 4}, Case{1, 65535, 2}}) {
+    const auto windows = static_cast<std::uint64_t>(of.height * of.width);
+    INFO(where << ", " << windows << " elements");
+    PoolingRun run("kernel_size: 1", {1, 1, of.height, of.width}, world.place());
+    const std::vector<float> x = Numbers<float>(run.bottom.count(), 3);
+    Fill(run.bottom, x);
+    run.layer->Forward({&run.bottom}, {&run.top});
+    std::copy(x.begin(), x.end(), run.top.overwrite_cpu_diff());
+    run.layer->Backward({&run.top}, {true}, {&run.bottom});
+    CHECK(DataOf(run.top) == x);
+    CHECK(DiffOf(run.bottom) == x);
+
+    const std::uint64_t before = GetStatistics(world.device()).live_bytes;
+    run.layer.reset();
+    CHECK(before - GetStatistics(world.device()).live_bytes == of.bytes * windows);
+  }
 }
 
 TEST_CASE("Pooling that cannot be says why", "[pooling]") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/vision/pooling.hpp"
 
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -57,8 +58,10 @@ class PoolingLayer final : public Layer<T> {
                  "; a channel of an image must have 2147483647 elements at most");
     for (Blob<T>* const blob : top) blob->Reshape({x.shape(0), x.shape(1), sizes_.h.pooled, sizes_.w.pooled});
     if (Method() != PoolingParameter::AVE && top.size() == 1) {
-      if (&mask_.device() != &x.device()) mask_ = Blob<int>(x.device());
-      mask_.Reshape(top[0]->shape());
+      WithMask(top, [&]<class Index>(Blob<Index>& mask) {
+        if (&mask.device() != &x.device()) mask = Blob<Index>(x.device());
+        mask.Reshape(top[0]->shape());
+      });
     }
   }
 
@@ -70,17 +73,16 @@ class PoolingLayer final : public Layer<T> {
     const auto y = Overwrite(*top[0]);
     switch (Method()) {
       case PoolingParameter::MAX:
-        if (top.size() > 1)
-          MaxPool(place, sizes_, x, y, Overwrite(*top[1]));
-        else
-          MaxPool(place, sizes_, x, y, Overwrite(mask_));
+        WithMask(top, [&](auto& mask) { MaxPool(place, sizes_, x, y, Overwrite(mask)); });
         break;
       case PoolingParameter::AVE:
         AveragePool(place, sizes_, x, y);
         break;
       case PoolingParameter::STOCHASTIC:
         if (this->phase_ == TRAIN)
-          SamplePool(place, sizes_, Philox(this->random_key()), x, y, Overwrite(mask_));
+          WithMask(top, [&](auto& mask) {
+            SamplePool(place, sizes_, Philox(this->random_key()), x, y, Overwrite(mask));
+          });
         else
           ExpectedPool(place, sizes_, x, y);
         break;
@@ -96,10 +98,10 @@ class PoolingLayer final : public Layer<T> {
       this->Fail("pool: STOCHASTIC has no gradient in phase TEST");
     if (Method() == PoolingParameter::AVE)
       AveragePoolGradient(place, sizes_, dy, dx);
-    else if (top.size() > 1)
-      MaskedPoolGradient(place, sizes_, GrainAt(place), dy, ferry::Read(*top[1]), dx);
     else
-      MaskedPoolGradient(place, sizes_, GrainAt(place), dy, ferry::Read(mask_), dx);
+      WithMask(top, [&](auto& mask) {
+        MaskedPoolGradient(place, sizes_, GrainAt(place), dy, ferry::Read(mask), dx);
+      });
   }
 
  private:
@@ -117,7 +119,20 @@ class PoolingLayer final : public Layer<T> {
     if (!wrong.empty()) this->Fail(wrong);
   }
 
+  /// Calls use(mask) with the second top, or where there is none, with the smallest mask that can hold each
+  /// position of a channel.
+  template <class Use>
+  void WithMask(const Blobs& top, const Use& use) {
+    if (top.size() > 1)
+      use(*top[1]);
+    else if (sizes_.Plane() <= kShortPlane)
+      use(short_mask_);
+    else
+      use(mask_);
+  }
+
   PoolSizes sizes_;
+  Blob<std::uint16_t> short_mask_{this->place().device()};
   Blob<int> mask_{this->place().device()};
 };
 

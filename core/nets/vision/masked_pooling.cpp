@@ -26,12 +26,12 @@ KOKKOS_FORCEINLINE_FUNCTION WindowSum<T> WindowAt(const PoolSizes& sizes, const 
           sizes.w.WindowAt(index - row * sizes.w.pooled)};
 }
 
-template <class T>
+template <class T, class Index>
 struct SampleWindow {
   PoolSizes sizes;
   Philox random;
 
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, T* y, int* mask) const {
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, T* y, Index* mask) const {
     const WindowSum<T> window = WindowAt(sizes, x, index);
     T sum = 0;
     window.ForEach([&sum](std::int64_t /*at*/, T value) { sum += value; });
@@ -48,7 +48,7 @@ struct SampleWindow {
       done = before >= bound;
     });
     y[index] = found;
-    mask[index] = static_cast<int>(chosen);
+    mask[index] = static_cast<Index>(chosen);
   }
 };
 
@@ -91,10 +91,10 @@ struct ElementsAsk {
 
 }  // namespace
 
-template <Real T>
+template <Real T, class Index>
 void SamplePool(const At& at, const PoolSizes& sizes, const Philox& random, const Operand<const T>& x,
-                const Operand<T>& y, const Operand<int>& mask) {
-  ParallelFor(at, y.count(), x, y, mask, SampleWindow<T>{sizes, random});
+                const Operand<T>& y, const Operand<Index>& mask) {
+  ParallelFor(at, y.count(), x, y, mask, SampleWindow<T, Index>{sizes, random});
 }
 
 template <Real T>
@@ -119,16 +119,19 @@ void MaskedPoolGradient(const At& at, const PoolSizes& sizes, Grain grain, const
     ParallelFor(at, sizes.planes, dy, mask, dx, WindowsAdd<T, Index>{sizes});
 }
 
-#define FERRY_INSTANTIATE(T)                                                                           \
-  template void SamplePool(const At&, const PoolSizes&, const Philox&, const Operand<const T>&,        \
-                           const Operand<T>&, const Operand<int>&);                                    \
-  template void ExpectedPool(const At&, const PoolSizes&, const Operand<const T>&, const Operand<T>&); \
-  template void MaskedPoolGradient(const At&, const PoolSizes&, Grain, const Operand<const T>&,        \
-                                   const Operand<const int>&, const Operand<T>&);                      \
-  template void MaskedPoolGradient(const At&, const PoolSizes&, Grain, const Operand<const T>&,        \
-                                   const Operand<const T>&, const Operand<T>&)
+#define FERRY_INSTANTIATE_WITH(T, Index)                                                        \
+  template void SamplePool(const At&, const PoolSizes&, const Philox&, const Operand<const T>&, \
+                           const Operand<T>&, const Operand<Index>&);                           \
+  template void MaskedPoolGradient(const At&, const PoolSizes&, Grain, const Operand<const T>&, \
+                                   const Operand<const Index>&, const Operand<T>&)
+#define FERRY_INSTANTIATE(T)                \
+  FERRY_INSTANTIATE_WITH(T, std::uint16_t); \
+  FERRY_INSTANTIATE_WITH(T, int);           \
+  FERRY_INSTANTIATE_WITH(T, T);             \
+  template void ExpectedPool(const At&, const PoolSizes&, const Operand<const T>&, const Operand<T>&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE
+#undef FERRY_INSTANTIATE_WITH
 
 }  // namespace ferry::detail

@@ -47,8 +47,10 @@ void MaxPool(const At& at, const PoolSizes& sizes, const Operand<const T>& x, co
 #define FERRY_INSTANTIATE(T, Index)                                                              \
   template void MaxPool(const At&, const PoolSizes&, const Operand<const T>&, const Operand<T>&, \
                         const Operand<Index>&)
+FERRY_INSTANTIATE(float, std::uint16_t);
 FERRY_INSTANTIATE(float, int);
 FERRY_INSTANTIATE(float, float);
+FERRY_INSTANTIATE(double, std::uint16_t);
 FERRY_INSTANTIATE(double, int);
 FERRY_INSTANTIATE(double, double);
 #undef FERRY_INSTANTIATE

@@ -65,18 +65,20 @@ std::string ReadPooling(const PoolingParameter& param, std::int64_t height, std:
                         PoolSizes* sizes);
 
 /// @name Maps of images x to pooled y, and of gradients dy to dx
-/// Which element of its plane a window has chosen stands in `mask`, in row-major order; -1 for a window
-/// without any. Index is int, or T, as Caffe's second top has it.
+/// Which element of its plane a window has chosen stands in `mask`, in row-major order; for a window without
+/// any, -1 as an Index. Index is uint16_t, for planes of at most kShortPlane elements; int; or T, as Caffe's
+/// second top has it.
 ///@{
+inline constexpr std::int64_t kShortPlane = 65535;
 template <Real T, class Index>
 void MaxPool(const At& at, const PoolSizes& sizes, const Operand<const T>& x, const Operand<T>& y,
              const Operand<Index>& mask);
 template <Real T>
 void AveragePool(const At& at, const PoolSizes& sizes, const Operand<const T>& x, const Operand<T>& y);
 /// Chooses an element with a probability that is proportional to it.
-template <Real T>
+template <Real T, class Index>
 void SamplePool(const At& at, const PoolSizes& sizes, const Philox& random, const Operand<const T>& x,
-                const Operand<T>& y, const Operand<int>& mask);
+                const Operand<T>& y, const Operand<Index>& mask);
 /// What SamplePool gives on average.
 template <Real T>
 void ExpectedPool(const At& at, const PoolSizes& sizes, const Operand<const T>& x, const Operand<T>& y);

@@ -113,6 +113,8 @@ MUTATIONS = [
      "PReLU in place takes its top for its bottom"),
     (LAYERS + "lrn.cpp", "if (Across() && bottom[0] == top[0])", "if (false)", "LRN in place reads what it has written"),
     (LAYERS + "pooling.cpp", "if (this->phase_ == TRAIN)", "if (true)", "stochastic pooling samples in tests"),
+    (LAYERS + "pooling.cpp", "      use(short_mask_);", "      use(mask_);", "pooling keeps four bytes for each window"),
+    (VISION + "pooling.hpp", "kShortPlane = 65535", "kShortPlane = 65536", "two bytes stand for the last element and for none"),
     (LAYERS + "flatten.cpp", "top[0]->ShareDiff(*bottom[0])", "top[0]->ShareDiff(*top[0])", "Flatten loses the gradient"),
     (LAYERS + "filter.cpp", "to[n] = selected_++;", "to[n] = n, ++selected_;", "Filter gives gradients to other items"),
     (LAYERS + "embed.cpp", "if (row < 0) continue;", "", "an index without a row adds to a gradient"),
