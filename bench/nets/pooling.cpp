@@ -42,7 +42,7 @@ struct Blobs {
     ferry::Set(Place::Cpu(host), 0.5F, Diff(y));
   }
   ferry::Blob<float> x, y;
-  ferry::Blob<int> mask;
+  ferry::Blob<std::uint16_t> mask;
 };
 
 void RegisterPooling(const Case& of, ferry::Device& host) {
@@ -95,9 +95,9 @@ void RegisterPooling(const Case& of, ferry::Device& host) {
       std::string(of.name) + "/backward", 0.95,
       [=] {
         if (max)
-          ferry::detail::MaskedPoolGradient<float, int>(cpu, sizes, ferry::detail::GrainAt(cpu),
-                                                        Read(Diff(blobs->y)), Read(blobs->mask),
-                                                        Overwrite(Diff(blobs->x)));
+          ferry::detail::MaskedPoolGradient<float, std::uint16_t>(cpu, sizes, ferry::detail::GrainAt(cpu),
+                                                                  Read(Diff(blobs->y)), Read(blobs->mask),
+                                                                  Overwrite(Diff(blobs->x)));
         else
           ferry::detail::AveragePoolGradient(cpu, sizes, Read(Diff(blobs->y)), Overwrite(Diff(blobs->x)));
       },

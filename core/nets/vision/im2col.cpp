@@ -67,8 +67,8 @@ struct MoveLines {
   std::int64_t from_step, to_step, lines, n;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()() const {
-    using Vector = typename VectorOf<T, kHostParts>::Type;
-    constexpr std::int64_t kLanes = VectorOf<T, kHostParts>::kLanes;
+    using Vector = typename Lanes<T, kHostParts>::Vector;
+    constexpr std::int64_t kLanes = Lanes<T, kHostParts>::kWidth;
     std::int64_t i = 0;
     for (; i + 4 * kLanes <= n; i += 4 * kLanes) Strip<Vector, kLanes, 4>(i);
     for (; i + 2 * kLanes <= n; i += 2 * kLanes) Strip<Vector, kLanes, 2>(i);

@@ -16,17 +16,14 @@ namespace ferry::detail {
 template <class T>
 using PositionOf = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
 
-/// A vector of 16 bytes, which every processor has: a wider one is taken apart where code is not compiled for
-/// those that have it, and stays so when it is inlined where it is. One number where kParts is 0.
-template <class T, int kParts>
+/// One number where kLanes is 1.
+template <class T, int kLanes>
 struct VectorOf {
-  static constexpr int kLanes = static_cast<int>(16 / sizeof(T));
   // NOLINTNEXTLINE(modernize-use-using): the attribute is for a typedef
-  typedef T Type __attribute__((vector_size(16)));
+  typedef T Type __attribute__((vector_size(kLanes * sizeof(T))));
 };
 template <class T>
-struct VectorOf<T, 0> {
-  static constexpr int kLanes = 1;
+struct VectorOf<T, 1> {
   using Type = T;
 };
 
@@ -55,12 +52,14 @@ KOKKOS_FORCEINLINE_FUNCTION Vector Gather(const T* x, std::int64_t step,
 /// For a step: all lanes have the same element.
 inline constexpr int kSame = -1;
 
-/// Some vectors. With kParts = 0 one number, for a thread of a GPU.
+/// Some vectors of 16 bytes, which every processor has: a wider one is taken apart where code is not compiled
+/// for those that have it, and stays so when it is inlined where it is. With kParts = 0 one number, for a
+/// thread of a GPU.
 template <class T, int kParts>
 struct Lanes {
-  using Vector = typename VectorOf<T, kParts>::Type;
   static constexpr int kVectors = std::max(kParts, 1);
-  static constexpr int kWidth = VectorOf<T, kParts>::kLanes;
+  static constexpr int kWidth = kParts == 0 ? 1 : static_cast<int>(16 / sizeof(T));
+  using Vector = typename VectorOf<T, kWidth>::Type;
   static constexpr int kCount = kVectors * kWidth;
 
   Vector part[kVectors]{};
@@ -93,16 +92,24 @@ struct Lanes {
   /// to[i] = lane i, for the first `count`.
   template <class To>
   KOKKOS_FORCEINLINE_FUNCTION void Store(std::int64_t count, To* to) const {
-    T each[kCount];
-    __builtin_memcpy(each, part, sizeof part);
+    To each[kCount];
+    for (int p = 0; p < kVectors; ++p) {
+      const auto converted = Convert<To>(part[p]);
+      __builtin_memcpy(each + p * kWidth, &converted, sizeof converted);
+    }
     std::int64_t i = 0;
-    if constexpr (std::is_same_v<T, To>)
-      for (int p = 0; p < kVectors && i + kWidth <= count; ++p, i += kWidth)
-        __builtin_memcpy(to + i, &part[p], sizeof part[p]);
-    for (; i < count; ++i) to[i] = static_cast<To>(each[i]);
+    for (; i + kWidth <= count; i += kWidth) __builtin_memcpy(to + i, each + i, kWidth * sizeof *to);
+    for (; i < count; ++i) to[i] = each[i];
   }
 
  private:
+  template <class To>
+  KOKKOS_FORCEINLINE_FUNCTION static auto Convert(Vector lanes) {
+    if constexpr (kWidth == 1)
+      return static_cast<To>(lanes);
+    else
+      return __builtin_convertvector(lanes, typename VectorOf<To, kWidth>::Type);
+  }
   template <int... kLane>
   KOKKOS_FORCEINLINE_FUNCTION void SetSteps(T step, std::integer_sequence<int, kLane...> /*lanes*/) {
     for (int p = 0; p < kVectors; ++p) part[p] = Vector{static_cast<T>((p * kWidth + kLane) * step)...};
