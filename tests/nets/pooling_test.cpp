@@ -12,6 +12,7 @@
 #include <random>
 
 #include "ferry/nets/layer_registry.hpp"
+#include "ferry/statistics_device.hpp"
 #include "tests/unit/kernels_world.hpp"
 
 namespace ferry::nets_test {
