@@ -109,7 +109,8 @@ void Ledger::Book::On(const CopyRecord& copy) {
   const Key key = KeyOf(copy, memory.name);
   LedgerEntry& entry = Count(memory, key, copy.range.bytes, copy.took_ns);
   const bool in_vain = detail_ == Detail::kVerify && InVain(copy, memory);
-  const unsigned returns = Returns(copy, memory.trip);
+  unsigned returns = Returns(copy, memory.trip);
+  if (entry.returned + returns > entry.count) returns = 1;  // the one before is in another entry
   if (in_vain)
     ++entry.unwritten, memory.trip.reset();  // its line has not written them
   else

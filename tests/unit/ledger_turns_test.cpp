@@ -50,6 +50,18 @@ TEST_CASE("Each return counts once there are two of a direction") {
   CHECK(Total(ledger, &LedgerEntry::returned) == 10);  // of eleven copies
 }
 
+TEST_CASE("A memory that gets another name while it goes back and forth has no more returns than copies") {
+  LedgerFixture f;
+  const Ledger ledger;
+  Blob<float> blob({100}, *f.device);
+  for (const char* const name : {"a", "a", "b"}) {
+    blob.set_name(name);
+    Grow(blob), GrowThere(blob);
+  }
+  for (const LedgerEntry& entry : ledger.Entries()) CHECK(entry.returned <= entry.count);
+  CHECK(Total(ledger, &LedgerEntry::returned) == 2);
+}
+
 TEST_CASE("A site that asks for bytes mutable and does not write them does not write in turn") {
   LedgerFixture f;
   const Ledger ledger(Ledger::Detail::kVerify);

@@ -58,6 +58,7 @@ MUTATIONS = [
     (LEDGER, "copies && wait.access == Access::kRead && wait", "copies && wait", "a Prefetch would be in time for who writes"),
     (LEDGER, "WasDone(*memory.written, 2 * wait.waited_ns)", "WasDone(*memory.written, wait.waited_ns)", "a Prefetch is always in time"),
     (LEDGER, "if (life.begins ? life.adopted : !life.evicted) return;", "if (life.begins && life.adopted) return;", "each end of a block is an eviction"),
+    (LEDGER, "  if (entry.returned + returns > entry.count) returns = 1;", "  if (false) returns = 1;", "more copies undo others than there were"),
     (LEDGER, "if (now <= 2) return 0;", "if (now == 0) return 0;", "once there and back is a habit"),
     ("core/seeing/ledger_text.cpp", "entry.from > entry.to || ", "", "each of two directions is told of the same"),
     (LEDGER, "    memory.lent.reset();\n    if (has", "    if (has", "a ledger compares with bytes from before another write"),
