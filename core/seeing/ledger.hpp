@@ -107,8 +107,7 @@ class Ledger::Book : public Observer {
     std::optional<Fetch> fetched{};  ///< the last one, unless the host has waited since
     /// Of the last copy that a write was seen of.
     std::optional<Trip> trip{};
-    std::array<Counted*, kKinds>
-        counted{};  ///< the entry of each kind that has counted last; null once summed
+    std::array<Counted*, kKinds> counted{};  ///< the entry of each kind that has counted last, or null
     // Where the ledger verifies.
     detail::HeldBytes held{};
     std::optional<Lent> lent{};        ///< by the last who asked for bytes mutable

@@ -16,7 +16,7 @@ namespace ferry::detail {
 template <class T>
 using PositionOf = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
 
-/// One number where kLanes is 1.
+/// kLanes elements beside each other; where that is 1, a number.
 template <class T, int kLanes>
 struct VectorOf {
   // NOLINTNEXTLINE(modernize-use-using): the attribute is for a typedef

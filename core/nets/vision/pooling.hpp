@@ -66,8 +66,8 @@ std::string ReadPooling(const PoolingParameter& param, std::int64_t height, std:
 
 /// @name Maps of images x to pooled y, and of gradients dy to dx
 /// Which element of its plane a window has chosen stands in `mask`, in row-major order; for a window without
-/// any, -1 as an Index. Index is uint16_t, for planes of at most kShortPlane elements; int; or T, as Caffe's
-/// second top has it.
+/// any, -1 converted to Index, which is 65535 for uint16_t. Index is uint16_t, for planes of at most
+/// kShortPlane elements; int; or T, as Caffe's second top has it.
 ///@{
 inline constexpr std::int64_t kShortPlane = 65535;
 template <Real T, class Index>
