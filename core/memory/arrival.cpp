@@ -195,7 +195,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
     arrival.asked = copy;
   }
   Allocate(dst, arrival, &on);
-  if (auto wait = src.pageable() && !src.uses.Quiet(bytes, Access::kRead)
+  if (auto wait = src.PageableFor(on.device()) && !src.uses.Quiet(bytes, Access::kRead)
                       ? src.BeforeHost(bytes, Access::kRead, dying)
                       : src.Before(on, bytes, Access::kRead, dying))
     return wait;

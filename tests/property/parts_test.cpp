@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A random walk through parts of arrays on three simulated GPUs, one of them unified: sets of operands,
-// releases, resizes, streams that come and go, and faults, against a model of every byte.
+// A random walk through parts of arrays on three simulated GPUs, one of them unified, and on the host device:
+// sets of operands, releases, resizes, streams that come and go, and faults, against a model of every byte.
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <random>
@@ -63,9 +63,10 @@ TEST_CASE("a random walk through parts and devices never meets a wrong byte, a m
   std::mt19937 random(13);
   const int walks = static_cast<int>(17000 * Scale());
   for (int walk = 0; walk < walks; ++walk) {
-    sim::Options options{.seed = random(), .devices = PartsWorld::kDevices, .unified_devices = 1};
+    sim::Options options{.seed = random(), .devices = PartsWorld::kGpus, .unified_devices = 1};
     options.peers = random() % 2 == 0;
     options.memory_pools = random() % 2 == 0;
+    options.pageable_late = random() % 2 == 0;
     if (random() % 2 == 0) {
       options.fail_at = static_cast<long>(1 + random() % 200);
       options.fail_late = random() % 2 == 0;

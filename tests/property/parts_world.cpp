@@ -44,15 +44,12 @@ std::string Describe(const std::vector<Move>& moves) {
 
 PartsWorld::PartsWorld(const sim::Options& options) {
   sim::Reset(options);
-  const auto backends = Backends();
-  const auto sim = std::find_if(backends.begin(), backends.end(), [](const Backend& backend) {
-    return std::string_view(backend.name) == "sim";
-  });
-  for (int i = 0; i < kDevices; ++i) {
-    devices_[static_cast<std::size_t>(i)] = sim->make(i);
-    Device& device = *devices_[static_cast<std::size_t>(i)];
-    streams_[static_cast<std::size_t>(i)] = {Stream::Main(device)};
+  for (const Backend& backend : Backends()) {
+    if (std::string_view(backend.name) == "host") devices_[kGpus] = backend.make(0);
+    if (std::string_view(backend.name) != "sim") continue;
+    for (int i = 0; i < kGpus; ++i) devices_[static_cast<std::size_t>(i)] = backend.make(i);
   }
+  for (std::size_t i = 0; i < kDevices; ++i) streams_[i] = {Stream::Main(*devices_[i])};
   for (std::size_t i = 0; i < memories_.size(); ++i) Renew(i, options.seed);
 }
 
@@ -181,7 +178,7 @@ void PartsWorld::AccessAll(const Move& move) {
   const auto all = [work] {
     for (const auto& one : work) one();
   };
-  if (on == nullptr) return all();
+  if (on == nullptr || on->device().properties().kernels_at_once) return all();
   sim::Launch(*on, touches, all);
 }
 

@@ -40,10 +40,11 @@ struct Move {
 };
 std::string Describe(const std::vector<Move>& moves);
 
-/// Two memories whose parts are used on the host and on three simulated GPUs, with a model of every byte.
+/// Two memories whose parts are used on the host, on simulated GPUs, and on the host device, which is the
+/// last one, with a model of every byte.
 class PartsWorld {
  public:
-  static constexpr int kDevices = 3;
+  static constexpr int kGpus = 3, kDevices = kGpus + 1;
   explicit PartsWorld(const sim::Options& options);
   ~PartsWorld() { Finish(); }
   PartsWorld(const PartsWorld&) = delete;

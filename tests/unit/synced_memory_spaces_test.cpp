@@ -75,6 +75,16 @@ TEST_CASE("bytes that the caller gave are not copied before a unified device has
   }
 }
 
+TEST_CASE("a GPU copies what a unified one writes to bytes of the host device only once they are written") {
+  for (const bool late : {true, false}) {
+    Devices devices({.order = sim::Order::kLate, .pageable_late = late});
+    SyncedMemory memory(kBytes, GetDevice("host"));
+    std::memset(memory.overwrite_cpu_data(), 1, kBytes);
+    Fill(memory, devices.Main(2), 7);
+    CHECK(Sees(memory, devices.Main(0)) == 7);
+  }
+}
+
 TEST_CASE("a unified device uses the host's memory") {
   Devices devices;
   SyncedMemory memory(kBytes, *devices.device[0]);
