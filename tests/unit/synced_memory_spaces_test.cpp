@@ -64,25 +64,16 @@ TEST_CASE("where it is not known whose memory a copy would read, the bytes go by
   CHECK(memory.head() == SyncedMemory::SYNCED);
 }
 
-TEST_CASE("bytes that the caller gave are not copied before a unified device has written them") {
-  for (const bool late : {true, false}) {
-    Devices devices({.pageable_late = late});
-    std::vector<unsigned char> bytes(kBytes, 1);
-    SyncedMemory memory(kBytes, *devices.device[0]);
-    memory.set_cpu_data(bytes.data());
-    Fill(memory, devices.Main(2), 7);
-    CHECK(Sees(memory, devices.Main(0)) == 7);
-  }
-}
-
-TEST_CASE("a GPU copies what a unified one writes to bytes of the host device only once they are written") {
-  for (const bool late : {true, false}) {
-    Devices devices({.order = sim::Order::kLate, .pageable_late = late});
-    SyncedMemory memory(kBytes, GetDevice("host"));
-    std::memset(memory.overwrite_cpu_data(), 1, kBytes);
-    Fill(memory, devices.Main(2), 7);
-    CHECK(Sees(memory, devices.Main(0)) == 7);
-  }
+TEST_CASE("what its driver has not allocated a GPU copies only once a unified one has written it") {
+  for (const bool late : {true, false})
+    for (const bool of_host_device : {true, false}) {
+      Devices devices({.order = sim::Order::kLate, .pageable_late = late});
+      std::vector<unsigned char> bytes(kBytes, 1);
+      SyncedMemory memory(kBytes, of_host_device ? GetDevice("host") : *devices.device[0]);
+      if (!of_host_device) memory.set_cpu_data(bytes.data());
+      Fill(memory, devices.Main(2), 7);
+      CHECK(Sees(memory, devices.Main(0)) == 7);
+    }
 }
 
 TEST_CASE("a unified device uses the host's memory") {
