@@ -5,6 +5,7 @@
 #include <string>
 
 #include "run.hpp"
+#include "tests/folder.hpp"
 
 namespace ferry::testing {
 namespace {
