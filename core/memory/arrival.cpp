@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "core/device/name.hpp"
 #include "core/memory/guard.hpp"
 #include "core/memory/observers.hpp"
 #include "core/memory/records.hpp"
@@ -195,7 +194,7 @@ Waits SyncedMemory::Transfer(Bytes bytes, unsigned to, unsigned source, const St
     arrival.asked = copy;
   }
   Allocate(dst, arrival, &on);
-  if (auto wait = src.PageableFor(on.device()) && !src.uses.Quiet(bytes, Access::kRead)
+  if (auto wait = detail::PageableFor(src, on.device()) && !src.uses.Quiet(bytes, Access::kRead)
                       ? src.BeforeHost(bytes, Access::kRead, dying)
                       : src.Before(on, bytes, Access::kRead, dying))
     return wait;

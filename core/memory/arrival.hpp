@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/device/name.hpp"
 #include "core/memory/runs.hpp"
 #include "ferry/observer.hpp"
 #include "ferry/synced_memory.hpp"
@@ -25,6 +26,13 @@ inline std::optional<Bytes> Within(std::size_t size, ByteRange range) noexcept {
   if (range.bytes < rest) return Bytes{range.first, range.first + range.bytes};
   if (range.bytes != rest && range.bytes != ByteRange::kRest) return std::nullopt;
   return Bytes{range.first, rest == 0 ? range.first : Bytes::kEnd};
+}
+
+/// Whether a copy by that device may read the bytes when it is queued, and not in the order of its stream:
+/// its driver has not allocated them.
+inline bool PageableFor(const Buffer& source, const Device& copier) {
+  return source.adopted() || source.guarded ||
+         (source.kind != MemoryKind::kDevice && !SameBackend(*source.device, copier));
 }
 
 /// One access of a call.

@@ -102,7 +102,7 @@ bool SyncedMemory::LendsHostBytesTo(Device& device) const {
   const std::lock_guard lock(mutex_);
   const Buffer& shared = BufferOf(space);
   return &shared == &BufferOf(kHost) &&
-         (shared.PageableFor(device) || shared.kind == MemoryKind::kPinnedHost);
+         (detail::PageableFor(shared, device) || shared.kind == MemoryKind::kPinnedHost);
 }
 
 /// `head` is that of `wanted`. Of bytes that go to the end, `size` is where that is then.

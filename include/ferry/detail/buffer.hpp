@@ -40,13 +40,6 @@ struct Buffer {
   UseList uses{};
 
   bool adopted() const noexcept { return ptr != nullptr && live == nullptr; }
-  /// Whether a copy by that device may read the bytes when it is queued, and not in the order of its stream:
-  /// its driver has not made them.
-  bool PageableFor(const Device& copier) const noexcept {
-    return adopted() || guarded ||
-           (device != &copier && kind != MemoryKind::kDevice &&
-            device->properties().backend != copier.properties().backend);
-  }
   /// In bytes.
   std::size_t allocated() const noexcept { return live == nullptr ? 0 : live->bytes(); }
   std::byte* At(Bytes bytes) const noexcept { return static_cast<std::byte*>(ptr) + bytes.first; }
