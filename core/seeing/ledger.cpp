@@ -110,7 +110,7 @@ void Ledger::Book::On(const CopyRecord& copy) {
   LedgerEntry& entry = Count(memory, key, copy.range.bytes, copy.took_ns);
   const bool in_vain = detail_ == Detail::kVerify && InVain(copy, memory);
   unsigned returns = Returns(copy, memory.trip);
-  if (entry.returned + returns > entry.count) returns = 1;  // the one before is in another entry
+  if (entry.returned + returns > entry.count) returns = 1;  // the one before was counted in another
   if (in_vain)
     ++entry.unwritten, memory.trip.reset();  // its line has not written them
   else
