@@ -44,13 +44,12 @@ bool AskForMemory(Device& device, std::size_t bytes) {
   return handler && handler(device, bytes);
 }
 
-/// The locks of the arrivals' memories, in the order of their addresses.
+/// The locks of the arrivals' memories, in the order of their addresses. Held as long as this lives, except
+/// within Without.
 class Call::Locks {
  public:
   explicit Locks(std::span<Arrival> arrivals) : arrivals_(arrivals) { Lock(); }
-  ~Locks() {
-    if (held_) Unlock();
-  }
+  ~Locks() { Unlock(); }
   Locks(const Locks&) = delete;
   Locks& operator=(const Locks&) = delete;
 
@@ -78,15 +77,12 @@ class Call::Locks {
   }
   void Lock() {
     Each([](std::mutex& mutex) { mutex.lock(); });
-    held_ = true;
   }
   void Unlock() {
     Each([](std::mutex& mutex) { mutex.unlock(); });
-    held_ = false;
   }
 
   std::span<Arrival> arrivals_;
-  bool held_ = false;
 };
 
 void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& work) {

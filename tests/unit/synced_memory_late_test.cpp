@@ -183,6 +183,23 @@ TEST_CASE("Assign on a unified device reaches what another device has pinned") {
   CheckNoMisuse();
 }
 
+TEST_CASE("Assign on a unified device copies what the host device has, once it is written") {
+  const bool late = GENERATE(false, true), to_host = GENERATE(false, true);
+  CAPTURE(late, to_host);
+  sim::Reset({.order = sim::Order::kLate, .unified = true, .pageable_late = late});
+  SimDevice unified(0);
+  Device& host = GetDevice("host");
+  {
+    SyncedMemory source(kPage, to_host ? unified : host), target(kPage, to_host ? host : unified);
+    const Stream on(unified);
+    Fill(target, on, 3), Fill(source, on, 7);
+    target.Assign(ByteRange{}, source, 0, &on);
+    CHECK(Sees(target, on) == 7);
+    CHECK(*static_cast<const unsigned char*>(target.cpu_data()) == 7);
+  }
+  CheckNoMisuse();
+}
+
 TEST_CASE("parts that came to coarse-grained memory are seen, however many there are") {
   sim::Reset({.order = sim::Order::kLate, .coarse_host_memory = true});
   SimDevice device(0);
@@ -197,6 +214,20 @@ TEST_CASE("parts that came to coarse-grained memory are seen, however many there
       memory.Prefetch(Side::kCpu, i % 2 == 0 ? a : b, {i * kPart, kPart});
     for (std::size_t i = 0; i < kParts; ++i)
       CHECK(*static_cast<const unsigned char*>(memory.cpu_data({i * kPart, kPart})) == 6);
+  }
+  CheckNoMisuse();
+}
+
+TEST_CASE("the host's wait for a memory fails, and another thread reads it then") {
+  sim::Reset({.order = sim::Order::kLate, .fail_at = 1, .fail_call = "EventSynchronize"});
+  SimDevice device(0);
+  {
+    SyncedMemory memory(kPage, device);
+    Fill(memory, Stream::Main(device), 5);
+    CHECK_THROWS_AS(memory.cpu_data(), DeviceError);
+    int seen = -1;
+    std::thread([&] { seen = *static_cast<const unsigned char*>(memory.cpu_data()); }).join();
+    CHECK(seen == 5);
   }
   CheckNoMisuse();
 }

@@ -23,6 +23,7 @@ MUTATIONS = [
      "an access is in place while the caller's bytes of a unified device are read"),
     (ASSIGN, " || shared.kind == MemoryKind::kPinnedHost);", ");", "a unified device copies what another one has pinned"),
     (ASSIGN, "detail::PageableFor(shared, device) || shared.kind", "shared.kind", "a unified device copies what the caller has"),
+    (ASSIGN, "detail::PageableFor(shared, device)", "shared.adopted()", "a unified device copies what the host device has"),
     (ASSIGN, "      ++memory.busy_;\n", "", "a handler releases the source of an Assign"),
     (ASSIGN, "      --memory.busy_;\n", "", "the source of an Assign is never released again"),
     (CALL, "        if (again && !error.beyond_limit()) TrimAsFarAsPossible(device);\n      });\n", "      });\n    if (again && !error.beyond_limit()) TrimAsFarAsPossible(device);\n",
