@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -282,18 +283,31 @@ bool UseList::empty() const noexcept {
   return uses_.Each({}, [](Bytes, const Uses& uses) { return uses.empty(); });
 }
 
-void UseList::Forget(const Stream& on) {
+/// A stream of ours takes the place of the borrowed one: the host may be able to wait for an event only as
+/// long as the event's stream lives.
+void UseList::Forget(const Stream& on, Dying& dying) {
   const StreamId id = StreamNote(on).id();
-  const auto concerns = [&](const Use& use) { return use.on.id() == id; };
-  if (uses_.Each({},
-                 [&](Bytes, const Uses& uses) { return std::none_of(uses.begin(), uses.end(), concerns); }))
-    return;
-  const StreamNote ended{Event(on)};
+  std::vector<Use> forgotten = All();
+  std::erase_if(forgotten, [&](const Use& use) { return use.on.id() != id; });
+  if (forgotten.empty()) return;
+  std::ranges::sort(forgotten, {}, &Use::serial);
+  const Event last(on);
+  Stream heir(on.device());
+  const StreamNote note(heir);
+  const auto after = [&](const Event& point) { return point.StreamWait(heir), Event(heir); };
+  std::map<EventHandle, Event> points;
+  for (const Use& use : forgotten)
+    if (use.point) points.try_emplace(use.point->handle(), after(*use.point));
+  last.StreamWait(heir);
   Change({}, [&](std::vector<Use>& uses) {
-    for (Use& use : uses)
-      if (concerns(use)) use.on = ended;
+    for (Use& use : uses) {
+      if (use.on.id() != id) continue;
+      use.on = note;
+      if (use.point) use.point = points.at(use.point->handle());
+    }
     std::sort(uses.begin() + (Write(uses) != nullptr ? 1 : 0), uses.end(), Before);
   });
+  Dismiss(std::move(heir), dying);
 }
 
 /// Each piece of work once.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A random walk through parts of arrays on three simulated GPUs, one of them unified, and on the host device:
-// sets of operands, releases, resizes, streams that come and go, and faults, against a model of every byte.
+// sets of operands, releases, resizes, streams that come and go, some of them borrowed, and faults, against a
+// model of every byte.
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <random>
@@ -67,6 +68,7 @@ TEST_CASE("a random walk through parts and devices never meets a wrong byte, a m
     options.peers = random() % 2 == 0;
     options.memory_pools = random() % 2 == 0;
     options.pageable_late = random() % 2 == 0;
+    options.events_need_stream = random() % 2 == 0;
     if (random() % 2 == 0) {
       options.fail_at = static_cast<long>(1 + random() % 200);
       options.fail_late = random() % 2 == 0;

@@ -49,7 +49,7 @@ PartsWorld::PartsWorld(const sim::Options& options) {
     if (std::string_view(backend.name) != "sim") continue;
     for (int i = 0; i < kGpus; ++i) devices_[static_cast<std::size_t>(i)] = backend.make(i);
   }
-  for (std::size_t i = 0; i < kDevices; ++i) streams_[i] = {Stream::Main(*devices_[i])};
+  for (std::size_t i = 0; i < kDevices; ++i) streams_[i] = {{Stream::Main(*devices_[i]), nullptr}};
   for (std::size_t i = 0; i < memories_.size(); ++i) Renew(i, options.seed);
 }
 
@@ -84,7 +84,7 @@ void PartsWorld::Renew(std::size_t i, std::uint64_t draw) {
 
 const Stream& PartsWorld::StreamOf(const Move& move) const {
   const auto& streams = streams_[static_cast<std::size_t>(move.device)];
-  return streams[move.stream % streams.size()];
+  return streams[move.stream % streams.size()].stream;
 }
 
 ByteRange PartsWorld::RangeOf(const Part& part) const {
@@ -124,14 +124,23 @@ void PartsWorld::Try(const Move& move) {
   }
 }
 
-/// In the place of an old one, which goes.
+/// In the place of an old one, which goes: ours or, on a GPU, a borrowed one, of which the memories are told.
 void PartsWorld::NewStream(const Move& move) {
   auto& streams = streams_[static_cast<std::size_t>(move.device)];
-  const Stream fresh(*devices_[static_cast<std::size_t>(move.device)]);
-  if (streams.size() < 3)
-    streams.push_back(fresh);
-  else
-    streams[1 + move.stream % 2] = fresh;
+  Device& device = *devices_[static_cast<std::size_t>(move.device)];
+  const bool lends = move.device < kGpus && move.parts.front().first % 2 != 0;
+  const Lane fresh = lends ? Lane::Lent(device) : Lane{Stream(device), nullptr};
+  if (streams.size() < 3) return streams.push_back(fresh);
+  Lane& old = streams[1 + move.stream % 2];
+  if (old.lent != nullptr)
+    for (const auto& memory : memories_) memory->Forget(old.stream);
+  old = fresh;
+}
+
+PartsWorld::Lane PartsWorld::Lane::Lent(Device& device) {
+  const StreamHandle handle = sim::CreateBlockingStream(device);
+  return {Stream::Borrow(device, handle),
+          {&device, [handle](Device* owner) { owner->DestroyStream(handle); }}};
 }
 
 void PartsWorld::AccessAll(const Move& move) {

@@ -56,6 +56,11 @@ class PartsWorld {
   std::string Finish();
 
  private:
+  struct Lane {
+    static Lane Lent(Device& device);
+    Stream stream;
+    std::shared_ptr<Device> lent;  ///< ends a borrowed one; else null
+  };
   void Wrong(std::string what) {
     if (wrong_.empty()) wrong_ = std::move(what);
   }
@@ -70,7 +75,7 @@ class PartsWorld {
   void Adopt(const Part& part);
 
   std::array<std::unique_ptr<Device>, kDevices> devices_;
-  std::array<std::vector<Stream>, kDevices> streams_;
+  std::array<std::vector<Lane>, kDevices> streams_;
   std::array<std::shared_ptr<void>, 2> lent_;  ///< outlive the memories
   std::array<std::unique_ptr<SyncedMemory>, 2> memories_;
   std::array<std::array<std::uint8_t, Part::kSize>, 2> models_{};

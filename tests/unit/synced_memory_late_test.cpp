@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -228,6 +229,57 @@ TEST_CASE("the host's wait for a memory fails, and another thread reads it then"
     int seen = -1;
     std::thread([&] { seen = *static_cast<const unsigned char*>(memory.cpu_data()); }).join();
     CHECK(seen == 5);
+  }
+  CheckNoMisuse();
+}
+
+TEST_CASE("a borrowed stream may go once the memory has been told") {
+  const bool events_need_stream = GENERATE(false, true), writes = GENERATE(false, true);
+  const int where = GENERATE(0, 1, 2);  // the memory's own device, another one, a unified one
+  const std::string next = GENERATE("host reads", "host writes", "device reads", "memory ends");
+  CAPTURE(events_need_stream, writes, where, next);
+  sim::Reset({.order = sim::Order::kLate,
+              .devices = 3,
+              .unified_devices = 1,
+              .events_need_stream = events_need_stream});
+  {
+    SimDevice own(0), device(where);
+    const StreamHandle lent = sim::CreateBlockingStream(device);
+    int seen = 6;
+    {
+      SyncedMemory memory(kPage, own);
+      std::memset(memory.overwrite_cpu_data(), writes ? 1 : 6, kPage);
+      {
+        const Stream borrowed = Stream::Borrow(device, lent);
+        writes ? Fill(memory, borrowed, 6) : See(borrowed, memory.gpu_data(borrowed), seen);
+        memory.Forget(borrowed);
+      }
+      device.DestroyStream(lent);
+      if (next == "host reads") CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 6);
+      if (next == "host writes") std::memset(memory.overwrite_cpu_data(), 9, kPage);
+      if (next == "device reads") CHECK(Sees(memory, Stream(own)) == 6);
+    }
+    sim::Drain();
+    CHECK(seen == 6);
+  }
+  CheckNoMisuse();
+}
+
+TEST_CASE("what was copied on a borrowed stream is waited for exactly, though the stream is forgotten") {
+  sim::Reset({.order = sim::Order::kLate, .events_need_stream = true});
+  SimDevice device(0);
+  {
+    SyncedMemory memory(kPage, device);
+    std::memset(memory.overwrite_cpu_data(), 6, kPage);
+    const Stream borrowed = Stream::Borrow(device, sim::CreateBlockingStream(device));
+    int seen = -1;
+    See(borrowed, memory.gpu_data(borrowed), seen);
+    memory.Forget(borrowed);
+    std::memset(memory.overwrite_cpu_data(), 9, kPage);
+    CHECK(seen == -1);
+    device.DestroyStream(borrowed.handle());
+    sim::Drain();
+    CHECK(seen == 6);
   }
   CheckNoMisuse();
 }

@@ -261,26 +261,6 @@ TEST_CASE("a memory owns what it has allocated on each device") {
   for (const int i : {0, 1, 2}) CHECK(memory.Owns(memory.overwrite_gpu_data(devices.Main(i))));
 }
 
-TEST_CASE("a borrowed stream may go once the memory has been told") {
-  for (const int i : {0, 1})
-    for (const bool home : {false, true}) {
-      CAPTURE(i, home);
-      Devices devices({.order = sim::Order::kLate});
-      Device& device = *devices.device[static_cast<std::size_t>(i)];
-      const Stream other(*devices.device[0]);
-      const StreamHandle lent = sim::CreateBlockingStream(device);
-      SyncedMemory memory(kBytes, *devices.device[0]);
-      {
-        const Stream borrowed = Stream::Borrow(device, lent);
-        Fill(memory, borrowed, 6);
-        memory.Forget(borrowed);
-      }
-      device.DestroyStream(lent);
-      if (home) CHECK(*static_cast<const unsigned char*>(memory.cpu_data()) == 6);
-      if (!home) CHECK(Sees(memory, other) == 6);
-    }
-}
-
 TEST_CASE("a range that is not within the memory is refused, and names the memory, the range and the size") {
   SimWorld world;
   SyncedMemory memory(kBytes, world.device, "weights");
