@@ -184,7 +184,7 @@ TEST_CASE("Assign on a unified device reaches what another device has pinned") {
   CheckNoMisuse();
 }
 
-TEST_CASE("Assign on a unified device copies what the host device has, once it is written") {
+TEST_CASE("the host copies where Assign on a unified device concerns memory of the host device") {
   const bool late = GENERATE(false, true), to_host = GENERATE(false, true);
   CAPTURE(late, to_host);
   sim::Reset({.order = sim::Order::kLate, .unified = true, .pageable_late = late});
@@ -195,6 +195,7 @@ TEST_CASE("Assign on a unified device copies what the host device has, once it i
     const Stream on(unified);
     Fill(target, on, 3), Fill(source, on, 7);
     target.Assign(ByteRange{}, source, 0, &on);
+    CHECK(sim::Inspect().copies == 0);  // a driver may copy pageable bytes before they are written
     CHECK(Sees(target, on) == 7);
     CHECK(*static_cast<const unsigned char*>(target.cpu_data()) == 7);
   }
