@@ -56,6 +56,7 @@ class PartsWorld {
   std::string Finish();
 
  private:
+  /// A stream, and who ends it.
   struct Lane {
     static Lane Lent(Device& device);
     Stream stream;
