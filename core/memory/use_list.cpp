@@ -287,24 +287,24 @@ bool UseList::empty() const noexcept {
 /// long as the event's stream lives.
 void UseList::Forget(const Stream& on, Dying& dying) {
   const StreamId id = StreamNote(on).id();
-  std::vector<Use> forgotten = All();
-  std::erase_if(forgotten, [&](const Use& use) { return use.on.id() != id; });
-  if (forgotten.empty()) return;
-  std::ranges::sort(forgotten, {}, &Use::serial);
+  std::map<std::uint64_t, std::optional<Event>> points;  // by serial: in the stream's order
+  uses_.Each({}, [&](Bytes, const Uses& uses) {
+    for (const Use& use : uses)
+      if (use.on.id() == id) points.emplace(use.serial, use.point);
+    return true;
+  });
+  if (points.empty()) return;
   const Event last(on);
   Stream heir(on.device());
-  const StreamNote note(heir);
-  const auto after = [&](const Event& point) { return point.StreamWait(heir), Event(heir); };
-  std::map<EventHandle, Event> points;
-  for (const Use& use : forgotten)
-    if (use.point) points.try_emplace(use.point->handle(), after(*use.point));
+  for (auto& [serial, point] : points) {
+    if (!point) continue;
+    point->StreamWait(heir);
+    point = Event(heir);
+  }
   last.StreamWait(heir);
-  Change({}, [&](std::vector<Use>& uses) {
-    for (Use& use : uses) {
-      if (use.on.id() != id) continue;
-      use.on = note;
-      if (use.point) use.point = points.at(use.point->handle());
-    }
+  Change({}, [&, note = StreamNote(heir)](std::vector<Use>& uses) {
+    for (Use& use : uses)
+      if (use.on.id() == id) use.on = note, use.point = points.at(use.serial);
     std::sort(uses.begin() + (Write(uses) != nullptr ? 1 : 0), uses.end(), Before);
   });
   Dismiss(std::move(heir), dying);
