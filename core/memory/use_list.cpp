@@ -296,11 +296,11 @@ void UseList::Forget(const Stream& on, Dying& dying) {
   if (points.empty()) return;
   const Event last(on);
   Stream heir(on.device());
-  for (auto& [serial, point] : points) {
-    if (!point) continue;
-    point->StreamWait(heir);
-    point = Event(heir);
-  }
+  for (auto& entry : points)
+    if (std::optional<Event>& point = entry.second; point) {
+      point->StreamWait(heir);
+      point = Event(heir);
+    }
   last.StreamWait(heir);
   Change({}, [&, note = StreamNote(heir)](std::vector<Use>& uses) {
     for (Use& use : uses)

@@ -174,7 +174,7 @@ MUTATIONS = [
     # A borrowed stream that is forgotten.
     (USES, "use.on = note, use.point = points.at(use.serial);", "use.on = note;", "a copy's point is in a stream that is gone"),
     (USES, "  last.StreamWait(heir);\n", "", "the work of a stream that is gone is not waited for"),
-    (USES, "    point->StreamWait(heir);\n    point = Event(heir);\n", "    last.StreamWait(heir);\n    point = Event(heir);\n",
+    (USES, "      point->StreamWait(heir);\n", "      last.StreamWait(heir);\n",
      "a copy on a stream that is gone is waited for with what is queued behind it"),
     (USES, "std::map<std::uint64_t, std::optional<Event>> points;", "std::map<std::uint64_t, std::optional<Event>, std::greater<>> points;",
      "an early copy on a stream that is gone is waited for with later ones"),
