@@ -30,7 +30,7 @@ class GpuDevice : public Device {
   /// By contract nothing is queued any more but what uses memory that was given back.
   ~GpuDevice() override {
     const auto kept = kept_.TakeAll();
-    if (kept.empty() && !queues_.HasEvents()) return;  // a GPU that was never used gets no context now
+    if (kept.empty() && !queues_.any()) return;  // a GPU that was never used gets no context now
     const IfPossible current(properties_.index);
     const RelaxedCapture<Runtime> relaxed;
     // First, as they may hold streams that were dropped under capture: those would keep the device from
@@ -41,7 +41,7 @@ class GpuDevice : public Device {
     Ignore(waited);
     if (waited != Runtime::kStreamCaptureUnsupported)  // else work may still use them: they are lost
       for (const KeptBlocks::Block& block : kept) FreeIdle(block.kind, block.ptr);
-    queues_.DestroyEvents();
+    queues_.DestroyAll();
   }
 
   const DeviceProperties& properties() const noexcept override { return properties_; }
@@ -182,7 +182,7 @@ class GpuDevice : public Device {
     const Current current(*this);
     RequireNotCapturing("StreamWaitEvent", then);
     for (const StreamHandle on : before) {
-      const EventHandle point = RecordHere(on, PointKind::kPlain);
+      const EventHandle point = RecordHere(on, PointKind::kBrief);
       const Error error = Runtime::StreamWaitEvent(Native(then), Queues<Runtime>::Native(point));
       Release(point);
       Check("StreamWaitEvent", error);
@@ -288,7 +288,6 @@ class GpuDevice : public Device {
     const bool queued = block.kind == MemoryKind::kDevice && properties_.memory_pools;
     const RelaxedCapture<Runtime> relaxed;
     Error error = Runtime::kSuccess;
-    // By way of `on` where the host waits, too: a stream of the program's that has a point may be gone.
     for (const EventHandle point : block.points)
       if (error == Runtime::kSuccess)
         error = Runtime::StreamWaitEvent(Native(on), Queues<Runtime>::Native(point));
@@ -312,7 +311,7 @@ class GpuDevice : public Device {
 
   DeviceProperties properties_;
   std::atomic<bool> keeps_freed_memory_{false};
-  Queues<Runtime> queues_;
+  Queues<Runtime> queues_{properties_.main_stream};
   KeptBlocks kept_;
   OpenPeers<Runtime> peers_;
 };

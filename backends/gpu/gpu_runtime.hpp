@@ -37,8 +37,8 @@ namespace ferry::gpu {
 ///                  Copies that read it without fail. Called where that one has memory_pools.
 ///   ThreadExchangeStreamCaptureMode  exchanges what the calling thread may do while a stream is under
 ///                  capture; kCaptureRelaxed lets it do all that cannot harm the capture.
-///   EventsNeedStream  says whether the host waits for an event by way of its stream, which must not be
-///                  destroyed before.
+///   EventsNeedStream  says whether waiting for an event, or asking for it, looks at the event's stream,
+///                  which must not be destroyed before.
 ///   kNotCapturing  is the capture status of a stream whose work runs.
 ///   kStreamCaptureImplicit  is the answer of StreamIsCapturing for a main stream that would have to wait for
 ///                  a stream under capture.

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <compare>
 #include <list>
 #include <mutex>
 #include <optional>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,19 +19,10 @@ namespace ferry::gpu {
 /// join the graph, and a wait would end the capture. Any thread may call.
 class KeptBlocks {
  public:
-  /// A stream, as the calling thread knows it: of kPerThreadStream each has its own.
-  struct User {
-    explicit User(StreamHandle stream) noexcept
-        : on(stream), thread(on == kPerThreadStream ? std::this_thread::get_id() : std::thread::id()) {}
-    // NOLINTNEXTLINE(modernize-use-nullptr): misread by the check
-    friend auto operator<=>(const User&, const User&) = default;
-    StreamHandle on;
-    std::thread::id thread;
-  };
   struct Block {
     MemoryKind kind;
     void* ptr;
-    std::vector<User> users;            ///< whose work is not ordered yet; empty once nobody can tell
+    std::vector<QueueId> users;         ///< whose work is not ordered yet; empty once nobody can tell
     std::vector<EventHandle> points{};  ///< of the users before, each after its use
   };
 
@@ -63,7 +52,7 @@ class KeptBlocks {
       const std::lock_guard lock(mutex_);
       for (auto it = blocks_.begin(); it != blocks_.end();) {
         const auto block = it++;
-        const auto user = std::find(block->users.begin(), block->users.end(), User(on));
+        const auto user = std::find(block->users.begin(), block->users.end(), QueueId(on));
         if (user == block->users.end()) continue;
         if (block->users.size() == 1) {
           free_now.splice(free_now.end(), blocks_, block);
@@ -83,7 +72,7 @@ class KeptBlocks {
   void Forget(StreamHandle stream) noexcept {
     const std::lock_guard lock(mutex_);
     for (Block& block : blocks_)
-      if (std::find(block.users.begin(), block.users.end(), User(stream)) != block.users.end())
+      if (std::find(block.users.begin(), block.users.end(), QueueId(stream)) != block.users.end())
         block.users.clear();
   }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <compare>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <typeindex>
 #include <typeinfo>
 
@@ -15,6 +17,16 @@ namespace ferry::gpu {
 /// The default stream per thread: one handle for a queue in each thread. CUDA and HIP have the same one, as
 /// their backends assert.
 inline constexpr StreamHandle kPerThreadStream{2};
+
+/// A queue, as the calling thread knows it.
+struct QueueId {
+  explicit QueueId(StreamHandle stream) noexcept
+      : on(stream), thread(on == kPerThreadStream ? std::this_thread::get_id() : std::thread::id()) {}
+  // NOLINTNEXTLINE(modernize-use-nullptr): misread by the check
+  friend auto operator<=>(const QueueId&, const QueueId&) = default;
+  StreamHandle on;
+  std::thread::id thread;
+};
 
 /// The one of type T for `on`; `make` makes it where there is none, and may throw. Of kPerThreadStream each
 /// thread has its own, which goes when the thread ends.

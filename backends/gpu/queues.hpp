@@ -12,23 +12,29 @@
 #include <string>
 #include <utility>
 
+#include "backends/gpu/per_stream.hpp"
 #include "backends/gpu/runtime_calls.hpp"
 
 namespace ferry::gpu {
 
 /// Whether a point keeps the time at which it is reached.
-enum class PointKind : std::uint8_t { kPlain, kMeasuring };
+enum class PointKind : std::uint8_t {
+  kPlain,
+  kMeasuring,
+  kBrief,  ///< released while its stream is there for sure
+};
 
 /// A device's own streams, and points in any stream. Events are used again, since to make one costs more than
 /// to record it; a wait for an event keeps the state that it had when the wait was queued. Where events need
-/// their stream, it is destroyed after the last point in it has been released. Any thread may call, with the
-/// device current.
+/// their stream, it is destroyed after the last point in it has been released; of a stream that somebody else
+/// may destroy, points are in one of ours that follows it. Any thread may call, with the device current.
 template <GpuRuntime Runtime>
 class Queues {
  public:
   using Error = typename Runtime::Error;
 
-  Queues() = default;
+  /// The main stream stays as long as the device.
+  explicit Queues(StreamHandle main) noexcept : main_(main) {}
   Queues(const Queues&) = delete;
   Queues& operator=(const Queues&) = delete;
 
@@ -61,26 +67,19 @@ class Queues {
   Error Record(StreamHandle on, PointKind kind, EventHandle& made, const char*& call) {
     Point* const point = Take(kind);
     Error error = Runtime::kSuccess;
-    const bool plain = kind == PointKind::kPlain;
-    call = plain ? "EventCreate" : "EventCreateMeasuring";
+    const bool measures = kind == PointKind::kMeasuring;
+    call = measures ? "EventCreateMeasuring" : "EventCreate";
     if (!point->made)
-      error = plain ? Runtime::EventCreate(&point->event) : Runtime::EventCreateMeasuring(&point->event);
+      error = measures ? Runtime::EventCreateMeasuring(&point->event) : Runtime::EventCreate(&point->event);
     if (error == Runtime::kSuccess) {
       point->made = true;
-      call = "EventRecord";
-      error = Runtime::EventRecord(point->event, gpu::Native<Runtime>(on));
+      error = RecordOn(*point, on, call);
     }
+    if (error == Runtime::kSuccess && Runtime::EventsNeedStream() && kind != PointKind::kBrief)
+      error = Secure(*point, call);
     if (error != Runtime::kSuccess) {
       Discard(point);
       return error;
-    }
-    point->on = on;
-    point->counted = false;
-    if (Runtime::EventsNeedStream()) {
-      const std::lock_guard lock(mutex_);
-      const auto it = own_.find(on);
-      point->counted = it != own_.end();
-      if (point->counted) ++it->second.points;
     }
     made = EventHandle{reinterpret_cast<std::uintptr_t>(point)};
     return error;
@@ -98,25 +97,35 @@ class Queues {
     own_.erase(it);
     return point->on;
   }
-  /// Whether there are any to destroy. By contract all points have been released, here and below.
-  bool HasEvents() const noexcept { return idle_[0] != nullptr || idle_[1] != nullptr; }
-  void DestroyEvents() noexcept {
+  /// Whether there is something to destroy. By contract all points have been released, here and below.
+  bool any() const noexcept { return idle_[0] != nullptr || idle_[1] != nullptr || !followers_.empty(); }
+  void DestroyAll() noexcept {
     for (Point*& idle : idle_)
       while (idle != nullptr) Discard(std::exchange(idle, idle->next));
+    for (const auto& [followed, follower] : followers_)
+      if (follower != StreamHandle::kNone)
+        Ignore<Runtime>(Runtime::StreamDestroy(gpu::Native<Runtime>(follower)));
   }
 
   /// visit(event) for each that is kept to be used again.
   template <class Visit>
-  void EachKept(Visit visit) const {
+  void EachKeptEvent(Visit visit) const {
     const std::lock_guard lock(mutex_);
     for (const Point* idle : idle_)
       for (const Point* point = idle; point != nullptr; point = point->next)
         if (point->made) visit(point->event);
   }
+  /// visit(stream) for each that follows another one.
+  template <class Visit>
+  void EachFollower(Visit visit) const {
+    const std::lock_guard lock(making_);
+    for (const auto& [followed, follower] : followers_) visit(follower);
+  }
   /// The runtime has none of them any more.
   void Lose() noexcept {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(making_, mutex_);
     own_.clear();
+    followers_.clear();
     for (Point*& idle : idle_)
       while (idle != nullptr) delete std::exchange(idle, idle->next);
   }
@@ -160,7 +169,9 @@ class Queues {
     bool destroyed = false;
   };
 
-  Point*& IdleOf(PointKind kind) noexcept { return idle_[static_cast<std::size_t>(kind)]; }
+  static constexpr std::size_t kManyFollowers = 64;
+
+  Point*& IdleOf(PointKind kind) noexcept { return idle_[kind == PointKind::kMeasuring ? 1 : 0]; }
   Point* Take(PointKind kind) {
     {
       const std::lock_guard lock(mutex_);
@@ -168,6 +179,59 @@ class Queues {
       if (Point* const point = idle) return idle = point->next, point;
     }
     return new Point{kind};
+  }
+  static Error RecordOn(Point& point, StreamHandle on, const char*& call) noexcept {
+    call = "EventRecord";
+    point.on = on;
+    point.counted = false;
+    return Runtime::EventRecord(point.event, gpu::Native<Runtime>(on));
+  }
+  /// Keeps the point's stream until its release. If that is somebody else's, the point moves to one of ours,
+  /// which follows it.
+  Error Secure(Point& point, const char*& call) try {
+    if (point.on == main_ || Count(point)) return Runtime::kSuccess;
+    StreamHandle follower{};
+    call = "StreamCreate";
+    if (const Error error = FollowerOf(QueueId(point.on), follower); error != Runtime::kSuccess) return error;
+    call = "StreamWaitEvent";
+    const Error error = Runtime::StreamWaitEvent(gpu::Native<Runtime>(follower), point.event);
+    if (error != Runtime::kSuccess) return error;
+    if (const Error recorded = RecordOn(point, follower, call); recorded != Runtime::kSuccess)
+      return recorded;
+    Count(point);
+    return Runtime::kSuccess;
+  } catch (...) {
+    Discard(&point);
+    throw;
+  }
+  /// Whether its stream is ours, and stays now until the point is released.
+  bool Count(Point& point) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto it = own_.find(point.on);
+    if (it == own_.end()) return false;
+    ++it->second.points;
+    return point.counted = true;
+  }
+  Error FollowerOf(QueueId followed, StreamHandle& follower) {
+    const std::lock_guard lock(making_);
+    if (followers_.size() >= kManyFollowers && !followers_.contains(followed)) TakeOver(followed);
+    StreamHandle& known = followers_.try_emplace(followed, StreamHandle::kNone).first->second;
+    const Error error = known == StreamHandle::kNone ? Create(known) : Runtime::kSuccess;
+    follower = known;
+    return error;
+  }
+  /// From now on one without points, if there is one, follows `followed`: else a program that makes and
+  /// destroys streams would leave one for each. A point may come later for it, and never too early.
+  void TakeOver(QueueId followed) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (auto it = followers_.begin(); it != followers_.end(); ++it) {
+      const auto own = own_.find(it->second);
+      if (own == own_.end() || own->second.points != 0) continue;
+      auto node = followers_.extract(it);
+      node.key() = followed;
+      followers_.insert(std::move(node));
+      return;
+    }
   }
   static void Discard(Point* point) noexcept {
     if (point->made) Ignore<Runtime>(Runtime::EventDestroy(point->event));
@@ -177,6 +241,10 @@ class Queues {
   mutable std::mutex mutex_;      ///< guards what follows; open while the runtime is at work
   std::array<Point*, 2> idle_{};  ///< of each kind
   std::map<StreamHandle, OwnStream> own_;
+
+  mutable std::mutex making_;                  ///< guards what follows
+  std::map<QueueId, StreamHandle> followers_;  ///< of streams that are not ours; kNone if that has failed
+  const StreamHandle main_;
 };
 
 }  // namespace ferry::gpu

@@ -74,16 +74,17 @@ int Machine::device_count() {
 }
 Machine::DeviceState& Machine::Current() { return devices[static_cast<std::size_t>(CurrentDevice())]; }
 
-Report Machine::Inspect(const std::set<std::uintptr_t>& kept) const {
+Report Machine::Inspect(const Kept& kept) const {
   Report result = report;
   for (const auto& [address, block] : memory.blocks())
     if (!block.freed)
       result.leaks.push_back(block.made.text() + ": " + std::to_string(block.bytes) + " bytes");
-  for (const auto& [handle, queue] : by_handle_) result.leaks.push_back(queue->made.text() + ": a stream");
+  for (const auto& [handle, queue] : by_handle_)
+    if (!kept.streams.contains(handle)) result.leaks.push_back(queue->made.text() + ": a stream");
   result.contexts = static_cast<int>(std::count_if(devices.begin(), devices.end(),
                                                    [](const DeviceState& device) { return device.context; }));
   for (const auto& [handle, event] : events_)
-    if (!kept.contains(handle)) result.leaks.push_back(event.made.text() + ": an event");
+    if (!kept.events.contains(handle)) result.leaks.push_back(event.made.text() + ": an event");
   return result;
 }
 

@@ -34,6 +34,11 @@ enum class Faults {
   kLaunch,     ///< like kQuery, and either instead of the work or after it
 };
 
+/// What devices keep to use it again: handles.
+struct Kept {
+  std::set<std::uintptr_t> events, streams;
+};
+
 /// The simulated machine behind SimRuntime and ferry/sim.hpp. There is one, behind one lock, which every
 /// function needs: those that take it open it while a kernel runs. One piece of work runs at a time.
 class Machine {
@@ -60,8 +65,8 @@ class Machine {
   static Machine& The();
 
   void Reset(const Options& next, Lock& lock);
-  /// Without `kept`, events that are kept to be used again, among the leaks.
-  Report Inspect(const std::set<std::uintptr_t>& kept) const;
+  /// Without `kept` among the leaks.
+  Report Inspect(const Kept& kept) const;
 
   // Calls, their faults, and what is wrong with them.
   Call Begin(const char* name, Faults faults);

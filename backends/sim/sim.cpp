@@ -103,7 +103,7 @@ void Drain() {
 }
 
 Report Inspect() {
-  const auto kept = SimDevice::KeptEvents();
+  const auto kept = SimDevice::KeptByAll();
   const Lock lock(Machine::The().mutex);
   return Machine::The().Inspect(kept);
 }

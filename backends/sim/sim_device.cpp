@@ -36,12 +36,15 @@ void SimDevice::RenewAll(const Options& options) {
   });
 }
 
-std::set<std::uintptr_t> SimDevice::KeptEvents() {
-  std::set<std::uintptr_t> kept;
+Kept SimDevice::KeptByAll() {
+  Kept kept;
   Registry::instance().With([&](const auto& devices) {
-    for (const SimDevice* device : devices)
-      device->queues().EachKept(
-          [&](SimRuntime::Event event) { kept.insert(reinterpret_cast<std::uintptr_t>(event)); });
+    for (const SimDevice* device : devices) {
+      device->queues().EachKeptEvent(
+          [&](SimRuntime::Event event) { kept.events.insert(reinterpret_cast<std::uintptr_t>(event)); });
+      device->queues().EachFollower(
+          [&](StreamHandle stream) { kept.streams.insert(static_cast<std::uintptr_t>(stream)); });
+    }
   });
   return kept;
 }

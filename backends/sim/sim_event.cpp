@@ -40,6 +40,10 @@ std::optional<Point> Machine::PointOf(const Call& call, std::uintptr_t event) {
   const EventState* const found = FindEvent(call, event);
   if (found == nullptr) return std::nullopt;
   if (!found->at) Misuse(call, "an event that was never recorded");
+  if (found->at && options.events_need_stream && found->at->position.queue->destroyed) {
+    Misuse(call, "an event of a stream that was destroyed");
+    return std::nullopt;
+  }
   return found->at;
 }
 
@@ -102,8 +106,6 @@ SimRuntime::Error SimRuntime::EventSynchronize(Event event) {
   return Enter(__func__, Faults::kEither, [&](const Call& call, Lock& lock) {
     const auto point = machine().PointOf(call, Number(event));
     if (!point) return kInvalidHandle;
-    if (machine().options.events_need_stream && point->position.queue->destroyed)
-      return machine().Misuse(call, "an event of a stream that was destroyed", kInvalidHandle);
     if (const Error unsafe = machine().EndUnsafeCaptures(call)) return unsafe;
     ++machine().report.host_waits;
     machine().WaitFor(*point, lock);

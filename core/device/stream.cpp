@@ -50,6 +50,7 @@ bool IsOfThread(StreamId id) noexcept {
 class QueueTrace {
  public:
   QueueTrace() = default;
+  explicit QueueTrace(Event last) : ended_(true), last_(std::move(last)) {}
   ~QueueTrace() {
     if (kept_ == StreamHandle::kNone) return;
     Dependents& dependents = Dependents::Of(serial_);
@@ -169,6 +170,12 @@ StreamNote::StreamNote(const Stream& stream) noexcept
       handle_(stream.handle()),
       id_(stream.id()),
       trace_(Queue::Of(stream) != nullptr ? Queue::Of(stream)->trace() : nullptr) {}
+
+StreamNote::StreamNote(Event last)
+    : device_(&last.device()),
+      handle_(StreamHandle::kNone),
+      id_(NewOwn()),
+      trace_(std::make_shared<QueueTrace>(std::move(last))) {}
 
 std::optional<Stream> StreamNote::Alive() const {
   if (trace_ == nullptr)

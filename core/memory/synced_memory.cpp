@@ -125,9 +125,8 @@ void SyncedMemory::FailRange(ByteRange range, const char* call) const {
 }
 
 void SyncedMemory::Forget(const Stream& borrowed) {
-  Dying dying;  // before the lock: dies after it
   const std::lock_guard lock(mutex_);
-  AnyBuffer([&](Buffer& buffer) { return buffer.uses.Forget(borrowed, dying), false; });
+  AnyBuffer([&](Buffer& buffer) { return buffer.uses.Forget(borrowed), false; });
   ForgetReady();
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <tuple>
 #include <utility>
 
@@ -283,31 +282,18 @@ bool UseList::empty() const noexcept {
   return uses_.Each({}, [](Bytes, const Uses& uses) { return uses.empty(); });
 }
 
-/// A stream of ours takes the place of the borrowed one: the host may be able to wait for an event only as
-/// long as the event's stream lives.
-void UseList::Forget(const Stream& on, Dying& dying) {
+void UseList::Forget(const Stream& on) {
   const StreamId id = StreamNote(on).id();
-  std::map<std::uint64_t, std::optional<Event>> points;  // by serial: in the stream's order
-  uses_.Each({}, [&](Bytes, const Uses& uses) {
-    for (const Use& use : uses)
-      if (use.on.id() == id) points.emplace(use.serial, use.point);
-    return true;
-  });
-  if (points.empty()) return;
-  const Event last(on);
-  Stream heir(on.device());
-  for (auto& entry : points)
-    if (std::optional<Event>& point = entry.second; point) {
-      point->StreamWait(heir);
-      point = Event(heir);
-    }
-  last.StreamWait(heir);
-  Change({}, [&, note = StreamNote(heir)](std::vector<Use>& uses) {
+  const auto concerns = [&](const Use& use) { return use.on.id() == id; };
+  if (uses_.Each({},
+                 [&](Bytes, const Uses& uses) { return std::none_of(uses.begin(), uses.end(), concerns); }))
+    return;
+  const StreamNote ended{Event(on)};
+  Change({}, [&](std::vector<Use>& uses) {
     for (Use& use : uses)
-      if (use.on.id() == id) use.on = note, use.point = points.at(use.serial);
+      if (concerns(use)) use.on = ended;
     std::sort(uses.begin() + (Write(uses) != nullptr ? 1 : 0), uses.end(), Before);
   });
-  Dismiss(std::move(heir), dying);
 }
 
 /// Each piece of work once.

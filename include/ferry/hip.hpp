@@ -19,12 +19,10 @@ inline namespace default_stream_legacy {
 #endif
 
 /// As Stream::Borrow: before `stream` is destroyed, each memory that was accessed on it must end or be told
-/// so (SyncedMemory::Forget). From ROCm 6.0 on the host cannot wait for an Event of it afterwards, nor can a
-/// Trace or an Overlap that has measured its work: end these first. If Ferry's kernels ran on it, it must
-/// also outlive its device and Kokkos, which keep what they have made for it. It belongs to `device`; 0 is
-/// the default stream as this file is compiled, legacy or per thread. The one per thread is one handle for a
-/// queue in each thread; other threads wait for its work by way of the legacy one. Throws
-/// std::invalid_argument for a device that is not HIP's.
+/// so (SyncedMemory::Forget). If Ferry's kernels ran on it, it must also outlive its device and Kokkos, which
+/// keep what they have made for it. It belongs to `device`; 0 is the default stream as this file is compiled,
+/// legacy or per thread. The one per thread is one handle for a queue in each thread; other threads wait for
+/// its work by way of the legacy one. Throws std::invalid_argument for a device that is not HIP's.
 inline Stream Borrow(Device& device, hipStream_t stream) {
   if (device.properties().backend != "hip")
     throw std::invalid_argument("ferry::hip::Borrow: the device is of backend " +

@@ -32,7 +32,7 @@ struct OverlapTimes {
 ///
 /// It keeps two events for each copy, and two for each Kernels, until End: it is for sections, not for whole
 /// programs. Any thread may call, except that one thread ends it, when no other begins a Kernels; all
-/// threads' copies on the device count. A borrowed stream must outlive End.
+/// threads' copies on the device count.
 class [[nodiscard]] Overlap {
   class Section;
 

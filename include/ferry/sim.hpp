@@ -75,8 +75,9 @@ struct Options {
   bool last_call_only = false;  ///< GetLastError knows the last call alone: one that succeeds clears it
   /// Pinned and managed memory that is refused is reported as an invalid value, as some drivers do.
   bool refuses_as_invalid = false;
-  /// The host waits for an event by way of its stream, which must not be destroyed. So a stream that is
-  /// dropped stays while somebody keeps a point in it, and so do its kernels.
+  /// Waiting for an event, or asking for it, looks at the event's stream, which must not be destroyed before.
+  /// So a stream that is dropped stays while somebody keeps a point in it, and so do its kernels; points in a
+  /// borrowed stream are in one of ours that follows it.
   bool events_need_stream = false;
   /// Blocks begin at multiples of 256 bytes, as vendors promise. Else a block ends right before a page that
   /// nobody can touch, and begins at a multiple of the largest power of two up to 256 that divides its size;

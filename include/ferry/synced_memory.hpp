@@ -170,8 +170,8 @@ class SyncedMemory : private detail::ReadyWords {
   void Release(Side side, const Site& site = Site::Caller());
   void Release(Device& device,
                const Site& site = Site::Caller());  ///< the same for any device that has memory for the bytes
-  /// For a borrowed stream, before it is destroyed: the memory waits for what has been queued there so far by
-  /// way of a stream of its own, and does not use this one any more. Throws DeviceError; then call it again.
+  /// For a borrowed stream, before it is destroyed: from now on the memory waits for what has been queued
+  /// there so far, and does not use the stream any more. Throws DeviceError.
   void Forget(const Stream& borrowed);
 
   /// The sides that have every byte that was written, or have them on their way; all devices are one side.

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "ferry/ferry.hpp"
+#include "tests/unit/sim_fixture.hpp"
 
 namespace ferry::testing {
 namespace {
@@ -210,6 +211,33 @@ TEST_CASE("Kernels that are captured have no time, and the capture goes on") {
   CHECK(times.untimed == 0);
   CHECK(times.hidden_ns == 0);
   CHECK(sim::Inspect().misuse.empty());
+}
+
+TEST_CASE("A borrowed stream may go before the section ends") {
+  sim::Reset({.order = sim::Order::kLate, .events_need_stream = true});
+  {
+    SimDevice device(0);
+    Array<float> x(1000, device), y(1000, device);
+    Place::Cpu(device).Overwrite(x);
+    Place::Cpu(device).Overwrite(y);
+    Overlap section(device);
+    const StreamHandle handles[] = {sim::CreateBlockingStream(device), sim::CreateBlockingStream(device)};
+    const Stream copies = Stream::Borrow(device, handles[0]), kernels = Stream::Borrow(device, handles[1]);
+    x.Prefetch(Side::kGpu, copies);
+    {
+      const Overlap::Kernels busy(section, kernels);
+      Place(kernels).Read(y);
+    }
+    x.memory()->Forget(copies);
+    y.memory()->Forget(kernels);
+    for (const StreamHandle handle : handles) device.DestroyStream(handle);
+    const OverlapTimes times = section.End();
+    CHECK(times.bytes == 8000);
+    CHECK(times.untimed == 0);
+    CHECK(times.copying_ns > 0);
+  }
+  CHECK(sim::Inspect().misuse.empty());
+  CHECK(sim::Inspect().leaks.empty());
 }
 
 }  // namespace

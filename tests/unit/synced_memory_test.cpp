@@ -200,7 +200,7 @@ TEST_CASE("a borrowed stream with the handle of one that was forgotten waits for
     f.memory.Forget(lent);
     f.device.Take();
     reads ? (void)f.memory.gpu_data(lent) : (void)f.memory.mutable_gpu_data(lent);
-    CHECK(f.device.Take() == Calls{"s76 waits for e2"});
+    CHECK(f.device.Take() == Calls{"s76 waits for e1"});
   }
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/unit/sim_fixture.hpp"
 #include "tests/unit/trace_fixture.hpp"
 
 namespace ferry::testing {
@@ -173,6 +174,31 @@ TEST_CASE("Streams beyond a bound share a track") {
   std::set<double> tracks;
   for (const Json& event : Only(f.Events(), "X", "access")) tracks.insert(event.Number("tid"));
   CHECK(tracks.size() == 1025);
+}
+
+TEST_CASE("A trace has the times of a borrowed stream that is gone") {
+  const Folder folder;
+  const std::string file = (folder / "t.json").string();
+  sim::Reset({.order = sim::Order::kLate, .events_need_stream = true});
+  {
+    SimDevice device(0);
+    const Trace trace(file);
+    Array<float> x(100, device, "x");
+    Set(Place::Cpu(device), 1.0F, x);
+    const StreamHandle handle = sim::CreateBlockingStream(device);
+    {
+      const Stream lent = Stream::Borrow(device, handle);
+      Scale(Place(lent), 2.0F, x);
+      x.memory()->Forget(lent);
+    }
+    device.DestroyStream(handle);
+    CHECK(Place::Cpu(device).Read(x)[99] == 2);
+  }
+  const auto events = EventsOf(file);
+  CHECK(Only(events, "X", "device copy").size() == 2);
+  CHECK(Only(events, "X", "device kernel").size() == 1);
+  CHECK(sim::Inspect().leaks.empty());
+  CHECK(sim::Inspect().misuse.empty());
 }
 
 }  // namespace

@@ -36,10 +36,6 @@ struct UseFixture {
     uses.SetPoint(bytes, serial, Event(on));
     uses.Settle(bytes, dying);
   }
-  void Forget(const Stream& lent) {
-    uses.Forget(lent, dying);
-    dying.clear();
-  }
   auto BeforeHost(Access access, Bytes bytes = {}) { return uses.BeforeHost(bytes, access, dying); }
   /// Without the wait.
   void Reach(const std::vector<UseList::Awaited>& awaited, Access access, Bytes bytes = {}) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
-#include <utility>
 
 #include "use_list_fixture.hpp"
 
@@ -148,24 +147,6 @@ TEST_CASE("copies of two streams in turn are each waited for, however many there
   const Calls calls = f.device.Take();
   CHECK(std::count_if(calls.begin(), calls.end(),
                       [](const std::string& call) { return call.starts_with("main waits for e"); }) == 100);
-}
-
-TEST_CASE(
-    "a stream of ours follows the copies of a forgotten one in their order, whatever the events' numbers") {
-  UseFixture f;
-  const Stream lent = Stream::Borrow(f.device, StreamHandle{77});
-  const Event second(lent), first(lent);  // a vendor gives numbers again
-  for (const auto& [bytes, point] : {std::pair(kLeft, first), std::pair(kRight, second)}) {
-    f.uses.Prepare(bytes, kOverwrite, lent, f.dying);
-    f.uses.SetPoint(bytes, f.uses.Note(bytes, kOverwrite, lent, f.dying), point);
-  }
-  f.device.Take();
-  f.Forget(lent);
-  CHECK(f.device.Take() == Calls{"record e3 on s76", "create stream", "s3 waits for e2", "record e4 on s3",
-                                 "s3 waits for e1", "record e5 on s3", "s3 waits for e3", "record e6 on s3",
-                                 "destroy s3"});
-  f.Add(kRead, f.a, kLeft);
-  CHECK(f.device.Take() == Calls{"s1 waits for e4"});
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ using Dying = std::vector<std::shared_ptr<void>>;
 class StreamNote {
  public:
   explicit StreamNote(const Stream& stream) noexcept;
+  /// Of a stream that somebody else is about to destroy: it counts as ended, after `last`, and is no later
+  /// stream that gets its handle. Throws std::bad_alloc.
+  explicit StreamNote(Event last);
 
   StreamId id() const noexcept { return id_; }
   Device& device() const noexcept { return *device_; }
@@ -41,7 +44,7 @@ class StreamNote {
   Device* device_;
   StreamHandle handle_;
   StreamId id_;
-  std::shared_ptr<QueueTrace> trace_;  ///< of a stream of ours
+  std::shared_ptr<QueueTrace> trace_;  ///< of a stream of ours, or of one that has ended
 };
 
 /// The host waits, as the core must: observers are told of that as whoever asked for it says.

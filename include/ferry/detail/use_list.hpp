@@ -70,8 +70,8 @@ class UseList {
   std::optional<Stream> Last() const;
   bool empty() const noexcept;
 
-  /// A borrowed stream counts as ended: points after its work up to now are left of it. Throws DeviceError.
-  void Forget(const Stream& on, Dying& dying);
+  /// A borrowed stream counts as ended: the point after its work up to now is left of it. Throws DeviceError.
+  void Forget(const Stream& on);
 
   /// All uses come before what is queued on `on` from now on, or before what the host does next. The list
   /// keeps them until Clear, so that, if ending another list throws, none has lost its uses.

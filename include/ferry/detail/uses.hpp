@@ -59,9 +59,9 @@ class Uses {
 
   /// After it, a Change to at most that many uses does not allocate. Throws std::bad_alloc.
   void reserve(std::size_t count);
-  /// change(std::vector<Use>&). On the way of every access that is noted.
+  /// change(std::vector<Use>&).
   template <class Changer>
-  [[gnu::always_inline]] void Change(Changer change) noexcept {
+  void Change(Changer change) noexcept {
     std::vector<Use> none;
     change(list_ == nullptr ? none : *list_);
     if (!none.empty()) list_ = std::make_unique<std::vector<Use>>(std::move(none));

@@ -79,7 +79,8 @@ MUTATIONS = [
     (DEVICE, "    ResetMachine(options);\n  });", "    if (devices.empty()) ResetMachine(options);\n  });", "a device that is renewed costs calls"),
     (GPU, "block : kept_.TakeAll())\n      for (const EventHandle point : block.points) static_cast", "block : std::list<KeptBlocks::Block>())\n      for (const EventHandle point : block.points) static_cast", "a block of the old machine is freed on the new one"),
     (GPU, "    queues_.Lose();\n", "", "an event of the old machine is used on the new one"),
-    (MACHINE, "    if (!kept.contains(handle)) ", "    ", "events that a device keeps are leaks"),
+    (MACHINE, "    if (!kept.events.contains(handle)) ", "    ", "events that a device keeps are leaks"),
+    (MACHINE, "    if (!kept.streams.contains(handle)) ", "    ", "streams that follow others are leaks"),
 
     # Const bytes.
     (ADOPT, "  if (here.constant) sole_ = StreamId::kNone;", "  if (false) sole_ = StreamId::kNone;",

@@ -81,12 +81,12 @@ MUTATIONS = [
     (MEMORY, "|| shares(kHost) || shares(kDevice)) return;", ") return;", "to release one space takes the buffer of another"),
 
     # Forget.
-    (MEMORY, "  AnyBuffer([&](Buffer& buffer) { return buffer.uses.Forget(borrowed, dying), false; });\n", "",
+    (MEMORY, "  AnyBuffer([&](Buffer& buffer) { return buffer.uses.Forget(borrowed), false; });\n", "",
      "a borrowed stream is used when it is gone"),
-    (MEMORY, "  AnyBuffer([&](Buffer& buffer) { return buffer.uses.Forget(borrowed, dying), false; });\n",
-     "  for (Buffer* buffer : {&cpu_, &gpu_}) buffer->uses.Forget(borrowed, dying);\n",
+    (MEMORY, "  AnyBuffer([&](Buffer& buffer) { return buffer.uses.Forget(borrowed), false; });\n",
+     "  for (Buffer* buffer : {&cpu_, &gpu_}) buffer->uses.Forget(borrowed);\n",
      "a borrowed stream of another device is used when it is gone"),
-    (MEMORY, "uses.Forget(borrowed, dying), false; });\n  ForgetReady();\n", "uses.Forget(borrowed, dying), false; });\n",
+    (MEMORY, "uses.Forget(borrowed), false; });\n  ForgetReady();\n", "uses.Forget(borrowed), false; });\n",
      "a stream that comes with an old handle is in place"),
 
     # Bytes of another memory.

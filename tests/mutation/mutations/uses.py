@@ -116,8 +116,8 @@ MUTATIONS = [
      "a writer that has become a reader is not found"),
     (USES, "last->serial < write->serial", "last->serial > write->serial", "a copy home is queued behind an older writer"),
     (USES, "last->serial < use.serial", "last->serial > use.serial", "memory goes back in the order of its first use"),
-    (USES, "      if (use.on.id() == id) points.emplace", "      points.emplace", "to forget a stream that nobody uses makes one"),
-    (USES, "use.on = note, use.point = points.at(use.serial);", "use.point = points.at(use.serial) ? points.at(use.serial) : last;",
+    (USES, "{ return use.on.id() == id; };", "{ return use.on.id() == id || true; };", "to forget one stream forgets all"),
+    (USES, "if (concerns(use)) use.on = ended;", "if (concerns(use)) use.point = Event(on);",
      "a stream that is forgotten is taken for another one with its handle"),
     (USES, "    std::sort(uses.begin() + (Write(uses) != nullptr ? 1 : 0), uses.end(), Before);\n", "",
      "readers beside a stream that is forgotten are not found"),
@@ -170,12 +170,4 @@ MUTATIONS = [
     (END, "    else if (const auto kept = use.on.Kept())\n      streams.push_back(*kept);\n", "",
      "memory is given back before work of a stream that was dropped under capture"),
     ("core/memory/uses.cpp", "2 * list_->capacity()", "list_->capacity()", "each reader more copies all that were there"),
-
-    # A borrowed stream that is forgotten.
-    (USES, "use.on = note, use.point = points.at(use.serial);", "use.on = note;", "a copy's point is in a stream that is gone"),
-    (USES, "  last.StreamWait(heir);\n", "", "the work of a stream that is gone is not waited for"),
-    (USES, "      point->StreamWait(heir);\n", "      last.StreamWait(heir);\n",
-     "a copy on a stream that is gone is waited for with what is queued behind it"),
-    (USES, "std::map<std::uint64_t, std::optional<Event>> points;", "std::map<std::uint64_t, std::optional<Event>, std::greater<>> points;",
-     "an early copy on a stream that is gone is waited for with later ones"),
 ]
