@@ -60,7 +60,7 @@ constexpr Backend kAbsent[] = {
      .pooled = false},
 };
 
-#ifdef NDEBUG
+#ifdef FERRY_WITHOUT_ASSERTIONS
 constexpr bool kWithChecks = false;
 #else
 constexpr bool kWithChecks = true;
