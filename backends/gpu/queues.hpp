@@ -42,14 +42,15 @@ class Queues {
   Error Create(StreamHandle& made) {
     typename Runtime::Stream stream{};
     if (const Error error = Runtime::StreamCreate(&stream); error != Runtime::kSuccess) return error;
-    made = StreamHandle{reinterpret_cast<std::uintptr_t>(stream)};
+    const StreamHandle handle{reinterpret_cast<std::uintptr_t>(stream)};
     try {
       const std::lock_guard lock(mutex_);
-      own_.try_emplace(made);
+      own_.try_emplace(handle);
     } catch (...) {
       Ignore<Runtime>(Runtime::StreamDestroy(stream));
       throw;
     }
+    made = handle;
     return Runtime::kSuccess;
   }
   /// Returns whether the stream can be destroyed now; else Release will say so.
@@ -118,12 +119,12 @@ class Queues {
   /// visit(stream) for each that follows another one.
   template <class Visit>
   void EachFollower(Visit visit) const {
-    const std::lock_guard lock(making_);
+    const std::lock_guard lock(following_);
     for (const auto& [followed, follower] : followers_) visit(follower);
   }
   /// The runtime has none of them any more.
   void Lose() noexcept {
-    const std::scoped_lock lock(making_, mutex_);
+    const std::scoped_lock lock(following_, mutex_);
     own_.clear();
     followers_.clear();
     for (Point*& idle : idle_)
@@ -190,6 +191,7 @@ class Queues {
   /// which follows it.
   Error Secure(Point& point, const char*& call) try {
     if (point.on == main_ || Count(point)) return Runtime::kSuccess;
+    const std::lock_guard lock(following_);  // else other threads' points could come between the two calls
     StreamHandle follower{};
     call = "StreamCreate";
     if (const Error error = FollowerOf(QueueId(point.on), follower); error != Runtime::kSuccess) return error;
@@ -213,25 +215,31 @@ class Queues {
     return point.counted = true;
   }
   Error FollowerOf(QueueId followed, StreamHandle& follower) {
-    const std::lock_guard lock(making_);
     if (followers_.size() >= kManyFollowers && !followers_.contains(followed)) TakeOver(followed);
     StreamHandle& known = followers_.try_emplace(followed, StreamHandle::kNone).first->second;
     const Error error = known == StreamHandle::kNone ? Create(known) : Runtime::kSuccess;
     follower = known;
     return error;
   }
-  /// From now on one without points, if there is one, follows `followed`: else a program that makes and
-  /// destroys streams would leave one for each. A point may come later for it, and never too early.
+  /// From now on one that has no points and nothing to wait for, if there is one, follows `followed`: else a
+  /// program that makes and destroys streams would leave one for each.
   void TakeOver(QueueId followed) noexcept {
-    const std::lock_guard lock(mutex_);
+    const RelaxedCapture<Runtime> relaxed;
     for (auto it = followers_.begin(); it != followers_.end(); ++it) {
-      const auto own = own_.find(it->second);
-      if (own == own_.end() || own->second.points != 0) continue;
+      if (!HasNoPoints(it->second)) continue;
+      const Error idle = Runtime::StreamQuery(gpu::Native<Runtime>(it->second));
+      Ignore<Runtime>(idle);
+      if (idle != Runtime::kSuccess) continue;
       auto node = followers_.extract(it);
       node.key() = followed;
       followers_.insert(std::move(node));
       return;
     }
+  }
+  bool HasNoPoints(StreamHandle own) const noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto it = own_.find(own);
+    return it != own_.end() && it->second.points == 0;
   }
   static void Discard(Point* point) noexcept {
     if (point->made) Ignore<Runtime>(Runtime::EventDestroy(point->event));
@@ -242,7 +250,7 @@ class Queues {
   std::array<Point*, 2> idle_{};  ///< of each kind
   std::map<StreamHandle, OwnStream> own_;
 
-  mutable std::mutex making_;                  ///< guards what follows
+  mutable std::mutex following_;               ///< guards what follows, and what is queued there
   std::map<QueueId, StreamHandle> followers_;  ///< of streams that are not ours; kNone if that has failed
   const StreamHandle main_;
 };

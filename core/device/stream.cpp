@@ -68,15 +68,11 @@ class QueueTrace {
   bool End(Device& device, StreamHandle handle) noexcept {
     {
       const std::lock_guard lock(mutex_);
-      try {
-        last_.emplace(device, handle);
-      } catch (const StreamCaptureError&) {
+      if (!MakeLast(device, handle)) {
         device_ = &device;
         serial_ = device.serial();
         kept_ = handle;
         Dependents::Of(serial_).Add(Dependent::kStream, device);
-      } catch (...) {
-        Finish(device, handle);
       }
     }
     Close();
@@ -99,17 +95,26 @@ class QueueTrace {
     const std::lock_guard lock(mutex_);
     return last_ ? last_->device().Reached(last_->handle()) : kept_ == StreamHandle::kNone;
   }
-  /// The vendor's stream, which was under capture when its users went.
+  /// The vendor's stream, which had no last point when its users went.
   bool keeps() const noexcept { return ended_ && kept_ != StreamHandle::kNone; }
   StreamHandle kept() const noexcept { return kept_; }
 
  private:
-  /// Where there can be no point: nothing is left afterwards, or the driver is gone, and its work with it.
-  static void Finish(Device& device, StreamHandle handle) noexcept {
-    try {
-      device.Synchronize(handle);
-    } catch (...) {
-    }
+  /// The last point, or none where nothing is left. False under graph capture, and after errors: whoever has
+  /// to wait asks again, and hears of them.
+  bool MakeLast(Device& device, StreamHandle handle) noexcept try {
+    last_.emplace(device, handle);
+    return true;
+  } catch (const StreamCaptureError&) {
+    return false;
+  } catch (...) {
+    return Finish(device, handle);
+  }
+  static bool Finish(Device& device, StreamHandle handle) noexcept try {
+    device.Synchronize(handle);
+    return true;
+  } catch (...) {
+    return false;
   }
 
   std::weak_ptr<Queue> queue_;
@@ -118,7 +123,7 @@ class QueueTrace {
   std::optional<Event> last_;
   Device* device_ = nullptr;
   std::uint16_t serial_ = 0;
-  StreamHandle kept_ = StreamHandle::kNone;  ///< was under graph capture at the end
+  StreamHandle kept_ = StreamHandle::kNone;  ///< had no last point at the end
 };
 
 /// A stream of ours, as its users share it.

@@ -104,5 +104,21 @@ TEST_CASE("no host memory in a read of parts that several streams have written l
   });
 }
 
+TEST_CASE("no host memory for a point in a borrowed stream, and the next one is good") {
+  ForEachFailedAllocation([](const auto& happens) {
+    sim::Reset({.order = sim::Order::kLate, .events_need_stream = true});
+    {
+      const auto device = MakeSim();
+      const StreamHandle handle = sim::CreateBlockingStream(*device);
+      const Stream lent = Stream::Borrow(*device, handle);
+      happens([&] { const Event point(lent); });
+      Event(lent).HostWait();
+      device->DestroyStream(handle);
+    }
+    CHECK(sim::Inspect().leaks.empty());
+    CHECK(sim::Inspect().misuse.empty());
+  });
+}
+
 }  // namespace
 }  // namespace ferry::testing

@@ -95,5 +95,68 @@ TEST_CASE("a stream that ended under capture is waited for, and destroyed when t
   }
 }
 
+/// Makes no points and does not wait while its driver fails.
+class Failing final : public ForwardingDevice {
+ public:
+  Failing() : ForwardingDevice(std::make_unique<SimDevice>(0)) {}
+  EventHandle Record(StreamHandle on) override {
+    Require();
+    return next().Record(on);
+  }
+  void Synchronize(StreamHandle stream) override {
+    Require();
+    next().Synchronize(stream);
+  }
+
+  bool fails = false;
+
+ private:
+  void Require() const {
+    if (fails) throw DeviceError("Failing", 1, "the driver fails");
+  }
+};
+
+TEST_CASE(
+    "a stream that ends while its driver fails is waited for by who needs its work, or is told of that") {
+  for (const bool unified : {false, true})
+    for (const bool host : {false, true}) {
+      CAPTURE(unified, host);
+      sim::Reset({.order = sim::Order::kLate, .unified = unified});
+      {
+        Failing device;
+        const Stream other(device);
+        SyncedMemory memory(kBytes, device);
+        Fill(memory, Stream(device), 7);  // whose point is made
+        std::optional<Stream> brief(std::in_place, device);
+        Fill(memory, *brief, 8);
+        device.fails = true;
+        brief.reset();
+        for (int i = 0; i < 2; ++i)
+          CHECK_THROWS_AS(host ? memory.cpu_data() : memory.gpu_data(other), DeviceError);
+        device.fails = false;
+        CHECK(static_cast<const unsigned char*>(memory.cpu_data())[kBytes - 1] == 8);
+      }
+      CHECK(sim::Inspect().misuse.empty());
+      CHECK(sim::Inspect().leaks.empty());
+    }
+}
+
+TEST_CASE("a memory may end when the driver of its stream, which went before, has failed") {
+  sim::Reset({.order = sim::Order::kLate});
+  {
+    Failing device;
+    std::optional<SyncedMemory> memory(std::in_place, kBytes, device);
+    {
+      const Stream brief(device);
+      Fill(*memory, brief, 7);
+      device.fails = true;
+    }
+    memory.reset();
+    device.fails = false;
+  }
+  CHECK(sim::Inspect().misuse.empty());
+  CHECK(sim::Inspect().leaks.empty());
+}
+
 }  // namespace
 }  // namespace ferry::testing
