@@ -31,10 +31,11 @@ class StreamNote {
   /// thread's default stream, the main stream, which waits for it.
   std::optional<Stream> Alive() const;
   /// Of a stream that has ended, the point after its last work; nothing where no work can be left. Throws
-  /// StreamCaptureError for one that was under graph capture then and still is.
+  /// StreamCaptureError for one that was under graph capture then and still is, and DeviceError for one whose
+  /// driver failed then and still does.
   std::optional<Event> LastPoint() const;
-  /// Of a stream that was under graph capture when it ended, the vendor's stream, which is there as long as
-  /// this is.
+  /// Of a stream that was under graph capture when it ended, or whose driver failed then, the vendor's
+  /// stream, which is there as long as this is.
   std::optional<StreamHandle> Kept() const noexcept;
   /// Whether the stream has ended and all its work is done, as far as that is known without a wait.
   bool Over() const noexcept;
