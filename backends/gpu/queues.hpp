@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -66,7 +67,7 @@ class Queues {
 
   /// Throws std::bad_alloc. Returns what failed, for the call that `call` names.
   Error Record(StreamHandle on, PointKind kind, EventHandle& made, const char*& call) {
-    Point* const point = Take(kind);
+    OwnPoint point(Take(kind));
     Error error = Runtime::kSuccess;
     const bool measures = kind == PointKind::kMeasuring;
     call = measures ? "EventCreateMeasuring" : "EventCreate";
@@ -78,11 +79,7 @@ class Queues {
     }
     if (error == Runtime::kSuccess && Runtime::EventsNeedStream() && kind != PointKind::kBrief)
       error = Secure(*point, call);
-    if (error != Runtime::kSuccess) {
-      Discard(point);
-      return error;
-    }
-    made = EventHandle{reinterpret_cast<std::uintptr_t>(point)};
+    if (error == Runtime::kSuccess) made = EventHandle{reinterpret_cast<std::uintptr_t>(point.release())};
     return error;
   }
   /// Returns a stream that can be destroyed now, if there is one.
@@ -165,6 +162,10 @@ class Queues {
     bool counted = false;  ///< among its stream's, which is one of ours
     Point* next = nullptr;
   };
+  struct Discarder {
+    void operator()(Point* point) const noexcept { Discard(point); }
+  };
+  using OwnPoint = std::unique_ptr<Point, Discarder>;
   struct OwnStream {
     std::size_t points = 0;  ///< that are not released
     bool destroyed = false;
@@ -181,7 +182,7 @@ class Queues {
     }
     return new Point{kind};
   }
-  static Error RecordOn(Point& point, StreamHandle on, const char*& call) noexcept {
+  static Error RecordOn(Point& point, StreamHandle on, const char*& call) {
     call = "EventRecord";
     point.on = on;
     point.counted = false;
@@ -189,7 +190,7 @@ class Queues {
   }
   /// Keeps the point's stream until its release. If that is somebody else's, the point moves to one of ours,
   /// which follows it.
-  Error Secure(Point& point, const char*& call) try {
+  Error Secure(Point& point, const char*& call) {
     if (point.on == main_ || Count(point)) return Runtime::kSuccess;
     const std::lock_guard lock(following_);  // else other threads' points could come between the two calls
     StreamHandle follower{};
@@ -202,9 +203,6 @@ class Queues {
       return recorded;
     Count(point);
     return Runtime::kSuccess;
-  } catch (...) {
-    Discard(&point);
-    throw;
   }
   /// Whether its stream is ours, and stays now until the point is released.
   bool Count(Point& point) noexcept {
