@@ -5,6 +5,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <deque>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -216,7 +217,8 @@ TEST_CASE("Kernels that are captured have no time, and the capture goes on") {
 TEST_CASE("A borrowed stream may go before the section ends") {
   sim::Reset({.order = sim::Order::kLate, .events_need_stream = true});
   {
-    SimDevice device(0);
+    const auto owner = std::make_unique<SimDevice>(0);
+    SimDevice& device = *owner;
     Array<float> x(1000, device), y(1000, device);
     Place::Cpu(device).Overwrite(x);
     Place::Cpu(device).Overwrite(y);

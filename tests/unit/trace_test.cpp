@@ -181,7 +181,8 @@ TEST_CASE("A trace has the times of a borrowed stream that is gone") {
   const std::string file = (folder / "t.json").string();
   sim::Reset({.order = sim::Order::kLate, .events_need_stream = true});
   {
-    SimDevice device(0);
+    const auto owner = std::make_unique<SimDevice>(0);
+    SimDevice& device = *owner;
     const Trace trace(file);
     Array<float> x(100, device, "x");
     Set(Place::Cpu(device), 1.0F, x);
