@@ -45,7 +45,7 @@ MUTATIONS = [
     (QUEUES, "      return recorded;\n    Count(point);", "      return recorded;", "a stream with points follows another one"),
     (QUEUES, "    if (followers_.size() >= kManyFollowers && !followers_.contains(followed)) TakeOver(followed);\n", "", "each borrowed stream leaves one of ours"),
     (QUEUES, "it != own_.end() && it->second.points == 0;", "it != own_.end();", "a stream with points is taken over"),
-    (QUEUES, "      if (idle != Runtime::kSuccess) continue;\n", "", "a stream that still waits is taken over"),
+    (QUEUES, "idle = Runtime::StreamQuery(gpu::Native<Runtime>(it->second));", "idle = Runtime::kSuccess;", "a stream that still waits is taken over"),
     (QUEUES, "    const std::lock_guard lock(following_);  // else", "    // else", "another thread's point comes between a wait and its point"),
     (QUEUES, "    made = handle;\n", "", "a stream that is made is nobody's"),
     (QUEUES, "    if (it->second.points != 0) return false;\n", "", "a stream is destroyed before the points in it"),
