@@ -18,11 +18,11 @@
 
 namespace ferry::gpu {
 
-/// Whether a point keeps the time at which it is reached.
+/// What a point is for.
 enum class PointKind : std::uint8_t {
   kPlain,
-  kMeasuring,
-  kBrief,  ///< released while its stream is there for sure
+  kMeasuring,  ///< it keeps the time at which it is reached
+  kBrief,      ///< it is released at once, while its stream is there for sure
 };
 
 /// A device's own streams, and points in any stream. Events are used again, since to make one costs more than

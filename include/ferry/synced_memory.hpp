@@ -171,7 +171,7 @@ class SyncedMemory : private detail::ReadyWords {
   void Release(Device& device,
                const Site& site = Site::Caller());  ///< the same for any device that has memory for the bytes
   /// For a borrowed stream, before it is destroyed: from now on the memory waits for what has been queued
-  /// there so far, and does not use the stream any more. Throws DeviceError.
+  /// there so far, and does not use the stream any more. Throws DeviceError; then call it again.
   void Forget(const Stream& borrowed);
 
   /// The sides that have every byte that was written, or have them on their way; all devices are one side.

@@ -217,7 +217,7 @@ TEST_CASE("Kernels that are captured have no time, and the capture goes on") {
 TEST_CASE("A borrowed stream may go before the section ends") {
   sim::Reset({.order = sim::Order::kLate, .events_need_stream = true});
   {
-    const auto owner = std::make_unique<SimDevice>(0);
+    const auto owner = std::make_unique<SimDevice>(0);  // ThreadSanitizer mixes up locks of one stack address
     SimDevice& device = *owner;
     Array<float> x(1000, device), y(1000, device);
     Place::Cpu(device).Overwrite(x);

@@ -158,5 +158,27 @@ TEST_CASE("a memory may end when the driver of its stream, which went before, ha
   CHECK(sim::Inspect().leaks.empty());
 }
 
+TEST_CASE("a borrowed stream that could not be forgotten still counts, and can be forgotten then") {
+  for (const bool again : {false, true}) {
+    sim::Reset({.order = sim::Order::kLate, .events_need_stream = true});
+    {
+      Failing device;
+      const StreamHandle handle = sim::CreateBlockingStream(device);
+      const Stream lent = Stream::Borrow(device, handle);
+      std::optional<SyncedMemory> memory(std::in_place, kBytes, device);
+      Fill(*memory, lent, 7);
+      device.fails = true;
+      CHECK_THROWS_AS(memory->Forget(lent), DeviceError);
+      device.fails = false;
+      if (again) memory->Forget(lent), device.DestroyStream(handle);
+      CHECK(static_cast<const unsigned char*>(memory->cpu_data())[kBytes - 1] == 7);
+      memory.reset();
+      if (!again) device.DestroyStream(handle);
+    }
+    CHECK(sim::Inspect().misuse.empty());
+    CHECK(sim::Inspect().leaks.empty());
+  }
+}
+
 }  // namespace
 }  // namespace ferry::testing

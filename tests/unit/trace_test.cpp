@@ -181,7 +181,7 @@ TEST_CASE("A trace has the times of a borrowed stream that is gone") {
   const std::string file = (folder / "t.json").string();
   sim::Reset({.order = sim::Order::kLate, .events_need_stream = true});
   {
-    const auto owner = std::make_unique<SimDevice>(0);
+    const auto owner = std::make_unique<SimDevice>(0);  // ThreadSanitizer mixes up locks of one stack address
     SimDevice& device = *owner;
     const Trace trace(file);
     Array<float> x(100, device, "x");
