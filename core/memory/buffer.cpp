@@ -114,20 +114,24 @@ std::int64_t SyncedMemory::GiveBack(Buffer& buffer, const Site* evicted, std::in
   return waited;
 }
 
-/// For bytes that streams under graph capture may still use: the device knows when its own are free. Nobody
-/// knows that of adopted ones, so that their deleter is not called.
+/// For bytes that streams may still use which nobody could wait for, as they are under graph capture, or
+/// their driver failed: the device knows when its own are free. Nobody knows that of adopted ones, so that
+/// their deleter is not called.
 void SyncedMemory::Abandon(Buffer& buffer, const Stream& on) noexcept try {
   if (buffer.adopted()) {
-    Log(LogLevel::kError, Named() + " ends while a stream under graph capture may still use the " +
-                              std::to_string(size_) + " bytes that it was given" +
-                              (buffer.deleter ? ": their deleter is not called" : ""));
+    Log(LogLevel::kError,
+        Named() +
+            " ends while a stream that is under graph capture, or whose driver failed, may still use the " +
+            std::to_string(size_) + " bytes that it was given" +
+            (buffer.deleter ? ": their deleter is not called" : ""));
     return;
   }
   if (buffer.guarded) return detail::HostGuard::Lose(*this, buffer.ptr);
   auto users = buffer.uses.StreamsOf(*buffer.device);
   if (!users) {  // a device knows nothing of another one's streams
     Log(LogLevel::kError, Named() +
-                              " ends while another device's stream under graph capture may still read " +
+                              " ends while another device's stream, which is under graph capture or whose "
+                              "driver failed, may still read " +
                               std::to_string(buffer.allocated()) + " bytes: they are not given back");
     return;
   }

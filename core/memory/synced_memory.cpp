@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "core/device/name.hpp"
 #include "core/memory/call.hpp"
@@ -126,7 +127,13 @@ void SyncedMemory::FailRange(ByteRange range, const char* call) const {
 
 void SyncedMemory::Forget(const Stream& borrowed) {
   const std::lock_guard lock(mutex_);
-  AnyBuffer([&](Buffer& buffer) { return buffer.uses.Forget(borrowed), false; });
+  const StreamId id = detail::StreamNote(borrowed).id();
+  std::vector<std::pair<Buffer*, detail::StreamNote>> ends;  // all, before the first one takes effect
+  AnyBuffer([&](Buffer& buffer) {
+    if (buffer.uses.Has(id)) ends.emplace_back(&buffer, detail::StreamNote(Event(borrowed)));
+    return false;
+  });
+  for (const auto& [buffer, ended] : ends) buffer->uses.Replace(id, ended);
   ForgetReady();
 }
 

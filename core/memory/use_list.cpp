@@ -282,16 +282,16 @@ bool UseList::empty() const noexcept {
   return uses_.Each({}, [](Bytes, const Uses& uses) { return uses.empty(); });
 }
 
-void UseList::Forget(const Stream& on) {
-  const StreamId id = StreamNote(on).id();
-  const auto concerns = [&](const Use& use) { return use.on.id() == id; };
-  if (uses_.Each({},
-                 [&](Bytes, const Uses& uses) { return std::none_of(uses.begin(), uses.end(), concerns); }))
-    return;
-  const StreamNote ended{Event(on)};
+bool UseList::Has(StreamId on) const noexcept {
+  return !uses_.Each({}, [&](Bytes, const Uses& uses) {
+    return std::none_of(uses.begin(), uses.end(), [&](const Use& use) { return use.on.id() == on; });
+  });
+}
+
+void UseList::Replace(StreamId on, const StreamNote& ended) noexcept {
   Change({}, [&](std::vector<Use>& uses) {
     for (Use& use : uses)
-      if (concerns(use)) use.on = ended;
+      if (use.on.id() == on) use.on = ended;
     std::sort(uses.begin() + (Write(uses) != nullptr ? 1 : 0), uses.end(), Before);
   });
 }

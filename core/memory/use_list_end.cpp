@@ -21,8 +21,8 @@ void WaitFor(const Use& use) {
     HostWait(*point);
 }
 
-/// Runs `wait`, or waits for the use. False where its stream is, or may be, under graph capture. A driver
-/// that refuses twice is gone, and its work with it.
+/// Runs `wait`, or waits for the use. False where its stream is, or may be, under graph capture, or has ended
+/// and is kept. Else a driver that refuses twice is gone, and its work with it.
 template <class Wait>
 bool Ended(const Use& use, Wait wait) noexcept {
   bool captured = false;  // that stream, or the one that should wait: the driver has answered
@@ -42,7 +42,7 @@ bool Ended(const Use& use, Wait wait) noexcept {
     } catch (const StreamCaptureError&) {
       return false;
     } catch (...) {
-      if (++refused >= 2) return !captured;
+      if (++refused >= 2) return !captured && !use.on.Kept();
     }
 }
 

@@ -76,8 +76,8 @@ struct Options {
   /// Pinned and managed memory that is refused is reported as an invalid value, as some drivers do.
   bool refuses_as_invalid = false;
   /// Waiting for an event, or asking for it, looks at the event's stream, which must not be destroyed before.
-  /// So a stream that is dropped stays while somebody keeps a point in it, and so do its kernels; points in a
-  /// borrowed stream are in one of ours that follows it.
+  /// So a stream that is dropped stays while somebody keeps a point in it, and so do its kernels. Ferry moves
+  /// points of a borrowed stream to a stream of its own that waits for it.
   bool events_need_stream = false;
   /// Blocks begin at multiples of 256 bytes, as vendors promise. Else a block ends right before a page that
   /// nobody can touch, and begins at a multiple of the largest power of two up to 256 that divides its size;

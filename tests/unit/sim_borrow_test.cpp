@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Points in streams that somebody else destroys, where events need their stream.
 #include <algorithm>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -19,6 +20,7 @@
 namespace ferry::testing {
 namespace {
 
+using Catch::Matchers::ContainsSubstring;
 using sim::SimRuntime;
 
 bool IsStream(const std::string& leak) { return leak.ends_with(": a stream"); }
@@ -149,8 +151,9 @@ TEST_CASE("a point that cannot outlive its borrowed stream is an error, and the 
             int failed = 0;
             for (int i = 0; i < points; ++i) try {
                 Event(lent).HostWait();
-              } catch (const DeviceError&) {
+              } catch (const DeviceError& error) {
                 ++failed;
+                CHECK_THAT(error.what(), ContainsSubstring(failing.call));
               }
             CHECK(failed == (at <= (points == 1 ? failing.of_one : failing.of_three) ? 1 : 0));
             device.DestroyStream(handle);
@@ -203,6 +206,75 @@ TEST_CASE("a point does not wait for another borrowed stream's work, however man
     CHECK(device.Reached(point.handle()) == last);
   }
   for (const StreamHandle handle : lent) device.DestroyStream(handle);
+}
+
+TEST_CASE("one of 64 streams of ours is taken over, and follows its new one alone") {
+  sim::Reset({.events_need_stream = true});
+  {
+    SimDevice device(0);
+    std::vector<StreamHandle> lent(100);
+    for (StreamHandle& handle : lent) handle = sim::CreateBlockingStream(device);
+    for (int i = 0; i < 2; ++i)
+      for (const StreamHandle handle : lent) Event(Stream::Borrow(device, handle)).HostWait();
+    for (int i = 0; i < 2; ++i) Event(Stream::Borrow(device, lent.back())).HostWait();
+    const auto leaks = sim::Inspect().leaks;
+    CHECK(std::count_if(leaks.begin(), leaks.end(), IsStream) == 164);
+    for (const StreamHandle handle : lent) device.DestroyStream(handle);
+  }
+  CHECK(sim::Inspect().leaks.empty());
+}
+
+TEST_CASE("streams of ours are made and taken over beside a capture, and leave no error") {
+  sim::Reset({.order = sim::Order::kLate, .events_need_stream = true});
+  {
+    SimDevice device(0);
+    const Stream captured(device);
+    std::vector<StreamHandle> lent(70);
+    for (StreamHandle& handle : lent) handle = sim::CreateBlockingStream(device);
+    sim::BeginCapture(captured);
+    for (const StreamHandle handle : lent) {
+      sim::Launch(Stream::Borrow(device, handle), {}, [] {});
+      const Event point(Stream::Borrow(device, handle));
+      CHECK(SimRuntime::GetLastError() == SimRuntime::kSuccess);
+    }
+    CHECK_NOTHROW(sim::EndCapture(captured));
+    for (const StreamHandle handle : lent) device.DestroyStream(handle);
+  }
+  CHECK(sim::Inspect().misuse.empty());
+  CHECK(sim::Inspect().leaks.empty());
+}
+
+TEST_CASE("a stream of ours counts its points, whatever events they had before") {
+  sim::Reset({.order = sim::Order::kLate, .events_need_stream = true});
+  {
+    SimDevice device(0);
+    std::optional<Stream> own(std::in_place, device);
+    const StreamHandle handle = own->handle();
+    { const Event one(*own), two(*own); }
+    const Event kept(*own);
+    device.Order({&handle, 1}, device.properties().main_stream);  // with the event of the other one
+    own.reset();
+    kept.HostWait();
+  }
+  CHECK(sim::Inspect().misuse.empty());
+  CHECK(sim::Inspect().leaks.empty());
+}
+
+TEST_CASE("an event of a stream that was destroyed is misuse for who waits for it, and for who asks") {
+  sim::Reset({.events_need_stream = true});
+  SimDevice device(0);
+  const Stream own(device);
+  const StreamHandle handle = sim::CreateBlockingStream(device);
+  SimRuntime::Event event{};
+  REQUIRE(SimRuntime::EventCreate(&event) == SimRuntime::kSuccess);
+  REQUIRE(SimRuntime::EventRecord(event, reinterpret_cast<SimRuntime::Stream>(handle)) ==
+          SimRuntime::kSuccess);
+  device.DestroyStream(handle);
+  CHECK(SimRuntime::EventSynchronize(event) == SimRuntime::kInvalidHandle);
+  CHECK(SimRuntime::EventQuery(event) == SimRuntime::kInvalidHandle);
+  CHECK(SimRuntime::StreamWaitEvent(Native(own), event) == SimRuntime::kInvalidHandle);
+  CHECK(sim::Inspect().misuse.size() == 3);
+  CHECK(SimRuntime::EventDestroy(event) == SimRuntime::kSuccess);
 }
 
 std::function<void()> after_wait;

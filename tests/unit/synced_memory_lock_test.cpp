@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Streams that end while a memory notes them: not under its lock, and not before their work.
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <future>
 #include <memory>
@@ -95,7 +96,7 @@ TEST_CASE("a stream that ended under capture is waited for, and destroyed when t
   }
 }
 
-/// Makes no points and does not wait while its driver fails.
+/// Makes no points and does not wait while its driver fails: at once, or after so many calls.
 class Failing final : public ForwardingDevice {
  public:
   Failing() : ForwardingDevice(std::make_unique<SimDevice>(0)) {}
@@ -109,10 +110,11 @@ class Failing final : public ForwardingDevice {
   }
 
   bool fails = false;
+  int before = 0;
 
  private:
-  void Require() const {
-    if (fails) throw DeviceError("Failing", 1, "the driver fails");
+  void Require() {
+    if (fails && before-- <= 0) throw DeviceError("Failing", 1, "the driver fails");
   }
 };
 
@@ -153,6 +155,7 @@ TEST_CASE("a memory may end when the driver of its stream, which went before, ha
     }
     memory.reset();
     device.fails = false;
+    sim::Drain();  // the work, which the block must not be gone for
   }
   CHECK(sim::Inspect().misuse.empty());
   CHECK(sim::Inspect().leaks.empty());
@@ -178,6 +181,49 @@ TEST_CASE("a borrowed stream that could not be forgotten still counts, and can b
     CHECK(sim::Inspect().misuse.empty());
     CHECK(sim::Inspect().leaks.empty());
   }
+}
+
+TEST_CASE("a borrowed stream is forgotten for all copies of the bytes, or for none") {
+  sim::Reset({.order = sim::Order::kLate, .devices = 2});
+  Failing device;
+  SimDevice second(1);
+  {
+    SyncedMemory memory(kBytes, device);
+    Fill(memory, Stream::Main(second), 5);
+    const StreamHandle handle = device.CreateStream();
+    const Stream lent = Stream::Borrow(device, handle);
+    void* const ptr = memory.mutable_gpu_data(lent);  // both devices have notes of it
+    Set(lent, ptr, 7, kBytes);
+    device.fails = true;
+    device.before = 1;
+    CHECK_THROWS_AS(memory.Forget(lent), DeviceError);
+    device.fails = false;
+    Set(lent, ptr, 9, kBytes);
+    memory.Forget(lent);
+    device.DestroyStream(handle);
+    CHECK(static_cast<const unsigned char*>(memory.cpu_data())[kBytes - 1] == 9);
+  }
+  CHECK(sim::Inspect().misuse.empty());
+}
+
+TEST_CASE("two borrowed streams that are forgotten are two") {
+  sim::Reset({.order = sim::Order::kLate});
+  SimDevice device(0);
+  {
+    SyncedMemory memory(2 * kBytes, device);
+    for (const std::size_t half : {0, 1}) {
+      const StreamHandle handle = sim::CreateBlockingStream(device);
+      const Stream lent = Stream::Borrow(device, handle);
+      auto* const ptr = static_cast<char*>(memory.overwrite_gpu_data({half * kBytes, kBytes}, lent));
+      sim::Launch(lent, {Touch(ptr, kBytes)}, [=] { std::memset(ptr, 7 + static_cast<int>(half), kBytes); });
+      memory.Forget(lent);
+      device.DestroyStream(handle);
+    }
+    const auto* const bytes = static_cast<const unsigned char*>(memory.cpu_data());
+    CHECK(bytes[0] == 7);
+    CHECK(bytes[2 * kBytes - 1] == 8);
+  }
+  CHECK(sim::Inspect().misuse.empty());
 }
 
 }  // namespace

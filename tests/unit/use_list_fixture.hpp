@@ -36,6 +36,10 @@ struct UseFixture {
     uses.SetPoint(bytes, serial, Event(on));
     uses.Settle(bytes, dying);
   }
+  void Forget(const Stream& lent) {
+    const StreamId id = StreamNote(lent).id();
+    if (uses.Has(id)) uses.Replace(id, StreamNote(Event(lent)));
+  }
   auto BeforeHost(Access access, Bytes bytes = {}) { return uses.BeforeHost(bytes, access, dying); }
   /// Without the wait.
   void Reach(const std::vector<UseList::Awaited>& awaited, Access access, Bytes bytes = {}) {

@@ -193,9 +193,9 @@ TEST_CASE("a borrowed stream that is forgotten is waited for at the point after 
   UseFixture f;
   const Stream lent = Stream::Borrow(f.device, StreamHandle{77});
   f.Add(kOverwrite, lent);
-  f.uses.Forget(lent);
+  f.Forget(lent);
   CHECK(f.device.Take() == Calls{"record e1 on s76"});
-  f.uses.Forget(lent);
+  f.Forget(lent);
   f.Add(kRead, f.a);
   CHECK(f.device.Take() == Calls{"s1 waits for e1"});
 }
@@ -205,12 +205,12 @@ TEST_CASE("to forget one stream leaves others and exact points as they were") {
   const Stream lent = Stream::Borrow(f.device, StreamHandle{77});
   f.Add(kOverwrite, lent);
   f.Add(kRead, f.a);
-  f.uses.Forget(lent);
+  f.Forget(lent);
   f.device.Take();
   f.Add(kReadWrite, f.b);
   CHECK(f.device.Take() == Calls{"s2 waits for e2", "record e3 on s1", "s2 waits for e3"});
   f.AddCopy(kOverwrite, lent);
-  f.uses.Forget(lent);
+  f.Forget(lent);
   f.device.Take();
   f.Add(kRead, f.a);
   CHECK(f.device.Take() == Calls{"s1 waits for e5"});
@@ -221,13 +221,13 @@ TEST_CASE("a borrowed stream that is forgotten is not used again, and is no othe
   const Stream lent = Stream::Borrow(f.device, StreamHandle{77});
   f.Add(kOverwrite, lent);
   f.Add(kRead, f.a);
-  f.uses.Forget(lent);
+  f.Forget(lent);
   CHECK_FALSE(f.uses.Writer({}));
   CHECK(f.uses.Covers({}, kRead, f.a.id()));
   f.device.Take();
   f.Add(kRead, lent);  // a new one, to which the vendor gave the old handle
   CHECK(f.device.Take() == Calls{"s76 waits for e2"});
-  f.uses.Forget(lent);
+  f.Forget(lent);
   CHECK(f.uses.Covers({}, kRead, f.a.id()));
   CHECK_FALSE(f.uses.Last());
   CHECK(f.uses.StreamsOf(f.device) == std::vector{f.a.handle()});

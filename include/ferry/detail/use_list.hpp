@@ -70,8 +70,9 @@ class UseList {
   std::optional<Stream> Last() const;
   bool empty() const noexcept;
 
-  /// A borrowed stream counts as ended: the point after its work up to now is left of it. Throws DeviceError.
-  void Forget(const Stream& on);
+  bool Has(StreamId on) const noexcept;
+  /// A borrowed stream counts as ended: the point after its work, in `ended`, is left of it.
+  [[gnu::cold]] void Replace(StreamId on, const StreamNote& ended) noexcept;
 
   /// All uses come before what is queued on `on` from now on, or before what the host does next. The list
   /// keeps them until Clear, so that, if ending another list throws, none has lost its uses.
@@ -80,7 +81,7 @@ class UseList {
   void Clear() noexcept;
   /// The same for who must not throw, with Clear: what can't be ordered is waited for, and what can't be
   /// waited for has a driver that is gone. Returns false where uses are left: their streams are under graph
-  /// capture.
+  /// capture, or have ended and are kept.
   bool TryEndBefore(const Stream& on) noexcept;
   bool TryEndBeforeHost() noexcept;
   /// Of the uses that there are, as far as the vendor has their streams. Nothing where one of them is another

@@ -81,12 +81,12 @@ MUTATIONS = [
     (MEMORY, "|| shares(kHost) || shares(kDevice)) return;", ") return;", "to release one space takes the buffer of another"),
 
     # Forget.
-    (MEMORY, "  AnyBuffer([&](Buffer& buffer) { return buffer.uses.Forget(borrowed), false; });\n", "",
+    (MEMORY, "buffer->uses.Replace(id, ended);", "(void)buffer;",
      "a borrowed stream is used when it is gone"),
-    (MEMORY, "  AnyBuffer([&](Buffer& buffer) { return buffer.uses.Forget(borrowed), false; });\n",
-     "  for (Buffer* buffer : {&cpu_, &gpu_}) buffer->uses.Forget(borrowed);\n",
+    (MEMORY, "if (buffer.uses.Has(id)) ends", "if ((&buffer == &cpu_ || &buffer == &gpu_) && buffer.uses.Has(id)) ends",
      "a borrowed stream of another device is used when it is gone"),
-    (MEMORY, "uses.Forget(borrowed), false; });\n  ForgetReady();\n", "uses.Forget(borrowed), false; });\n",
+    (MEMORY, "if (buffer.uses.Has(id)) ends", "ends", "a stream that nobody used leaves points"),
+    (MEMORY, "uses.Replace(id, ended);\n  ForgetReady();\n", "uses.Replace(id, ended);\n",
      "a stream that comes with an old handle is in place"),
 
     # Bytes of another memory.
