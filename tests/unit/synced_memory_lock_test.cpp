@@ -211,7 +211,7 @@ TEST_CASE("two borrowed streams that are forgotten are two") {
   SimDevice device(0);
   {
     SyncedMemory memory(2 * kBytes, device);
-    for (const std::size_t half : {0, 1}) {
+    for (const std::size_t half : {std::size_t{0}, std::size_t{1}}) {
       const StreamHandle handle = sim::CreateBlockingStream(device);
       const Stream lent = Stream::Borrow(device, handle);
       auto* const ptr = static_cast<char*>(memory.overwrite_gpu_data({half * kBytes, kBytes}, lent));
