@@ -37,7 +37,8 @@ struct Attached {
 struct Observers {
   std::shared_mutex mutex;
   std::list<Attached> list;
-  std::atomic<int> from_start = 0;  ///< those in the list that are told so; counted before they arrive
+  /// Of those in the list, how many are told so, and how many of each access; counted before they arrive.
+  std::atomic<int> from_start = 0, of_each_access = 0;
   std::atomic<std::uint64_t> arrivals = 0;
 };
 Observers& observers() {
@@ -60,6 +61,11 @@ void ForgetWaitsIfUnwatched() noexcept {
   if (environment_asked && observers().list.empty()) detail::tell_of_wait = nullptr;
 }
 
+[[gnu::cold]] void Count(Told told, int by) noexcept {
+  if (told == Told::kFromStart) observers().from_start += by;
+  if (told != Told::kOfWork) observers().of_each_access += by;
+}
+
 /// Removes those that are detached.
 void Remove() noexcept {
   std::list<Attached> gone;  // ends without the lock
@@ -69,7 +75,7 @@ void Remove() noexcept {
     const auto at = one++;
     if (!at->detached) continue;
     gone.splice(gone.end(), list, at);
-    if (at->told == Told::kFromStart) --observers().from_start;
+    Count(at->told, -1);
     --detail::watchers;
   }
   ForgetWaitsIfUnwatched();
@@ -172,6 +178,11 @@ void TellSync(const Device& device, const Stream* on, const Site& site, std::int
   if (calls.depth == 0) TellAll(SyncRecord{&device, on, site, waited_ns});
 }
 
+/// What Told::kOfWork is told of.
+bool IsWork(Side side, Access access, std::size_t zeroed) noexcept {
+  return zeroed != 0 || (side == Side::kGpu && access != Access::kRead);
+}
+
 void LogRecord(const AccessRecord& record) {
   std::ostringstream line;
   line << "memory " << record.memory;
@@ -198,7 +209,7 @@ Watch::Watch(std::shared_ptr<Observer> observer, Told told) : observer_(std::mov
   detail::tell_of_wait = TellSync;
   number_ = observers().arrivals;
   observers().list.emplace_back(observer_, told, number_);
-  if (told == Told::kFromStart) ++observers().from_start;
+  Count(told, 1);
   ++observers().arrivals;
   ++detail::watchers;
 }
@@ -248,13 +259,19 @@ std::uint64_t Tell(const CopyRecord& copy) noexcept {
 void TellFailure(const CopyRecord& copy) noexcept {
   CallFromStart([&](Observer& observer) { observer.OnFailure(copy); });
 }
+bool IsTold(Side side, Access access, std::size_t zeroed) noexcept {
+  return IsWork(side, access, zeroed) || observers().of_each_access.load(std::memory_order_relaxed) != 0 ||
+         log_level() == LogLevel::kTrace || !environment_asked.load(std::memory_order_relaxed);
+}
 void Tell(const AccessRecord& access) noexcept {
   if (log_level() == LogLevel::kTrace) try {
       LogRecord(access);
     } catch (const std::bad_alloc&) {
       // An access does not fail because there is no room for a line about it.
     }
-  TellAll(access);
+  const bool is_work = IsWork(access.side, access.access, access.zeroed);
+  CallThose([=](const Attached& one) { return is_work || one.told != Told::kOfWork; },
+            [&](Observer& observer) { observer.On(access); });
 }
 void Tell(const OutcomeRecord& outcome, std::uint64_t arrivals) noexcept {
   CallThose([=](const Attached& one) { return one.number < arrivals; },

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -23,6 +24,8 @@ void TellStart(const CopyRecord& copy) noexcept;
 /// Returns the `arrivals` of those who were told.
 std::uint64_t Tell(const CopyRecord& copy) noexcept;
 void TellFailure(const CopyRecord& copy) noexcept;
+/// Whether an access of this kind is told to anybody: see Told::kOfWork.
+bool IsTold(Side side, Access access, std::size_t zeroed) noexcept;
 void Tell(const AccessRecord& access) noexcept;
 /// To those of the first `arrivals` observers that are still there: while one is there, no use goes unseen.
 void Tell(const OutcomeRecord& outcome, std::uint64_t arrivals) noexcept;

@@ -56,12 +56,13 @@ bool Records::ArePageable(const CopyRecord& copy, Bytes bytes) noexcept {
 }
 
 void Records::Tell(const Arrival& arrival) noexcept {
+  NoteBytes(arrival);
+  if (arrival.access != Access::kRead) NoteWriter(arrival);
+  if (arrival.in_place || !IsTold(SideOf(arrival), arrival.access, arrival.zeroed)) return;
   const Action action = arrival.copied != 0   ? Action::kCopy
                         : arrival.zeroed != 0 ? Action::kZero
                                               : Action::kNone;
-  NoteBytes(arrival);
-  if (arrival.access != Access::kRead) NoteWriter(arrival);
-  if (arrival.in_place || (arrival.prefetch && action == Action::kNone)) return;
+  if (arrival.prefetch && action == Action::kNone) return;
   const SyncedMemory& memory = *arrival.memory;
   detail::Tell(AccessRecord{.memory = &memory,
                             .range = {arrival.bytes.first, memory.CountOf(arrival.bytes)},

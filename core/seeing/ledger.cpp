@@ -158,11 +158,10 @@ void Ledger::Book::Verify(const AccessRecord& access, Memory& memory) {
 }
 
 void Ledger::Book::On(const AccessRecord& access) {
-  const bool works = access.side == Side::kGpu && access.access != Access::kRead;
-  if (!works && access.zeroed == 0 && detail_ != Detail::kVerify) return;  // nothing to count, or to know
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*access.memory);
-  if (works) memory.written = {access.site, access.range, Clock::now(), access.on->id()};
+  if (access.side == Side::kGpu && access.access != Access::kRead)
+    memory.written = {access.site, access.range, Clock::now(), access.on->id()};
   if (access.zeroed != 0) {  // not all losses are told
     memory.held.Remove(access.range);
     if (memory.lent && detail::Meet(memory.lent->range, access.range)) memory.lent.reset();
@@ -279,7 +278,9 @@ void Ledger::Book::On(const LifeRecord& life) {
         life.bytes, life.took_ns);
 }
 
-Ledger::Ledger(Detail detail) : book_(std::make_shared<Book>(detail)), watch_(book_, Told::kOnceDone) {}
+Ledger::Ledger(Detail detail)
+    : book_(std::make_shared<Book>(detail)),
+      watch_(book_, detail == Detail::kVerify ? Told::kOnceDone : Told::kOfWork) {}
 Ledger::~Ledger() = default;
 
 void Ledger::CountPendingAsUnread() { book_->CountPendingAsUnread(); }

@@ -201,10 +201,13 @@ class Observer {
   Observer& operator=(const Observer&) = default;
 };
 
-/// When an observer is told of copies and calls.
+/// When an observer is told of copies and calls, and of which accesses.
 enum class Told : std::uint8_t {
   kFromStart,  ///< Before a copy, which it may refuse; at the start; and when it is over
-  kOnceDone    ///< by On alone, which costs less: it is told of no failure, and can refuse nothing
+  kOnceDone,   ///< by On alone, which costs less: it is told of no failure, and can refuse nothing
+  /// As kOnceDone, and of an access only if a device may write the bytes from now on, or some were zeroed. Of
+  /// the others there are the records of the copies and the waits that they needed. Costs least.
+  kOfWork
 };
 
 /// Has an observer told while it lives. Several are told in the order in which they came.

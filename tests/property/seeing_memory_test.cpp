@@ -21,6 +21,7 @@ TEST_CASE("Wherever host memory runs out, a trace is read as far as it goes") {
   const Folder folder;
   const std::string file = (folder / "t.json").string();
   ForEachFailedAllocation([&](const auto& call) {
+    sim::Reset({.order = sim::Order::kLate});
     const std::unique_ptr<Device> device = MakeShielded(false);
     const Stream stream(*device);
     {

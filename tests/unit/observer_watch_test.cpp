@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "observer_fixture.hpp"
@@ -158,6 +159,46 @@ TEST_CASE("An observer that comes while a copy waits may refuse it") {
   const Watch watch(std::make_shared<Notes>(), GENERATE(Told::kFromStart, Told::kOnceDone));
   CHECK_THROWS_AS(memory.gpu_data(), std::runtime_error);
   CHECK(memory.head() == Head::HEAD_AT_CPU);
+}
+
+TEST_CASE("Who is told of work is told of accesses that zero bytes or let a device write, and of no others") {
+  const bool beside = GENERATE(false, true);  // somebody who is told of each
+  ObserverFixture f;
+  const auto each = std::make_shared<Notes>();
+  std::optional<Watch> other;
+  if (beside) other.emplace(each);
+  const Watch watch(f.notes, Told::kOfWork);
+  SyncedMemory memory(8, *f.device);
+  memory.overwrite_cpu_data({0, 4});
+  CHECK(f.notes->accesses.empty());
+  memory.cpu_data();  // the rest becomes zeros
+  memory.gpu_data();
+  memory.mutable_cpu_data();
+  memory.mutable_gpu_data();
+  memory.cpu_data();
+  memory.overwrite_gpu_data();
+  REQUIRE(f.notes->accesses.size() == 3);
+  CHECK(f.notes->accesses[0].zeroed == 4);
+  CHECK(f.notes->accesses[1].access == Access::kReadWrite);
+  CHECK(f.notes->accesses[2].access == Access::kOverwrite);
+  CHECK(f.notes->copies.size() == 3);
+  CHECK(f.notes->waits.size() == 2);
+  CHECK(f.notes->before.empty());
+  CHECK(each->accesses.size() == (beside ? 7 : 0));
+}
+
+TEST_CASE("Of each access is told who comes after one who is told of work, and while that one goes") {
+  ObserverFixture f;
+  const auto each = std::make_shared<Notes>();
+  SyncedMemory memory(8, *f.device);
+  std::optional<Watch> work(std::in_place, f.notes, Told::kOfWork);
+  memory.overwrite_cpu_data();
+  const Watch watch(each, Told::kOnceDone);
+  memory.gpu_data();
+  work.reset();
+  memory.mutable_cpu_data();
+  CHECK(each->accesses.size() == 2);
+  CHECK(f.notes->accesses.empty());
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ MUTATIONS = [
     # What is so afterwards.
     (ARRIVE, "return Next(holders, Only(arrival.space), arrival.access).next;", "return holders | Only(arrival.space);",
      "a write leaves the other spaces current"),
-    (RECORDS, "arrival.in_place || (arrival.prefetch && action == Action::kNone)", "arrival.in_place", "a prefetch that had nothing to do is told"),
+    (RECORDS, "  if (arrival.prefetch && action == Action::kNone) return;\n", "", "a prefetch that had nothing to do is told"),
     (ARRIVE, "  arrival.copied += CountOf(bytes);\n", "  arrival.copied = CountOf(bytes);\n", "of several copies the last one is told"),
     (ARRIVE, "  arrival.zeroed += CountOf(bytes);\n", "  arrival.zeroed = CountOf(bytes);\n", "of several fills the last one is told"),
     (ARRIVE, "  for (const auto& other : others_) other->uses.Settle(arrival.bytes, dying);\n", "",
