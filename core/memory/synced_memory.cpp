@@ -127,7 +127,7 @@ void SyncedMemory::FailRange(ByteRange range, const char* call) const {
 
 void SyncedMemory::Forget(const Stream& borrowed) {
   const std::lock_guard lock(mutex_);
-  const StreamId id = detail::StreamNote(borrowed).id();
+  const detail::StreamId id = detail::StreamNote(borrowed).id();
   std::vector<std::pair<Buffer*, detail::StreamNote>> ends;  // all, before the first one takes effect
   AnyBuffer([&](Buffer& buffer) {
     if (buffer.uses.Has(id)) ends.emplace_back(&buffer, detail::StreamNote(Event(borrowed)));
