@@ -248,9 +248,10 @@ Waits SyncedMemory::Zero(Bytes bytes, Arrival& arrival, Dying& dying) const {
     here.uses.Note(bytes, Access::kReadWrite, on, dying);
     on.device().Fill(here.Reach(bytes), std::byte{0}, CountOf(bytes), on.handle());
   }
-  arrival.zeroing_ns += watch.Read();
+  const std::int64_t took_ns = watch.Read();
   ChangeHolders(bytes, [&](Spaces) { return Only(arrival.space); });
   arrival.zeroed += CountOf(bytes);
+  if (detail::Watched()) detail::Records::TellFill(arrival, bytes, took_ns);
   return std::nullopt;
 }
 

@@ -70,7 +70,6 @@ struct Arrival {
   std::size_t hole = Bytes::kEnd;      ///< where the first bytes are that are to become zeros
   bool noted = false;                  ///< before, by a use that stands for this one, too
   std::size_t copied = 0, zeroed = 0;  ///< in bytes
-  std::int64_t zeroing_ns = 0;         ///< known where somebody is watched for
   Head before{};
   std::optional<Write> written{};     ///< of the bytes that had to be copied
   std::chrono::nanoseconds waited{};  ///< by the host

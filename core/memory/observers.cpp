@@ -179,9 +179,7 @@ void TellSync(const Device& device, const Stream* on, const Site& site, std::int
 }
 
 /// What Told::kOfWork is told of.
-bool IsWork(Side side, Access access, std::size_t zeroed) noexcept {
-  return zeroed != 0 || (side == Side::kGpu && access != Access::kRead);
-}
+bool IsWork(Side side, Access access) noexcept { return side == Side::kGpu && access != Access::kRead; }
 
 void LogRecord(const AccessRecord& record) {
   std::ostringstream line;
@@ -259,8 +257,8 @@ std::uint64_t Tell(const CopyRecord& copy) noexcept {
 void TellFailure(const CopyRecord& copy) noexcept {
   CallFromStart([&](Observer& observer) { observer.OnFailure(copy); });
 }
-bool IsTold(Side side, Access access, std::size_t zeroed) noexcept {
-  return IsWork(side, access, zeroed) || observers().of_each_access.load(std::memory_order_relaxed) != 0 ||
+bool IsTold(Side side, Access access) noexcept {
+  return IsWork(side, access) || observers().of_each_access.load(std::memory_order_relaxed) != 0 ||
          log_level() == LogLevel::kTrace || !environment_asked.load(std::memory_order_relaxed);
 }
 void Tell(const AccessRecord& access) noexcept {
@@ -269,10 +267,11 @@ void Tell(const AccessRecord& access) noexcept {
     } catch (const std::bad_alloc&) {
       // An access does not fail because there is no room for a line about it.
     }
-  const bool is_work = IsWork(access.side, access.access, access.zeroed);
+  const bool is_work = IsWork(access.side, access.access);
   CallThose([=](const Attached& one) { return is_work || one.told != Told::kOfWork; },
             [&](Observer& observer) { observer.On(access); });
 }
+void Tell(const FillRecord& fill) noexcept { TellAll(fill); }
 void Tell(const OutcomeRecord& outcome, std::uint64_t arrivals) noexcept {
   CallThose([=](const Attached& one) { return one.number < arrivals; },
             [&](Observer& observer) { observer.On(outcome); });

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -25,8 +24,9 @@ void TellStart(const CopyRecord& copy) noexcept;
 std::uint64_t Tell(const CopyRecord& copy) noexcept;
 void TellFailure(const CopyRecord& copy) noexcept;
 /// Whether an access of this kind is told to anybody: see Told::kOfWork.
-bool IsTold(Side side, Access access, std::size_t zeroed) noexcept;
+bool IsTold(Side side, Access access) noexcept;
 void Tell(const AccessRecord& access) noexcept;
+[[gnu::cold]] void Tell(const FillRecord& fill) noexcept;
 /// To those of the first `arrivals` observers that are still there: while one is there, no use goes unseen.
 void Tell(const OutcomeRecord& outcome, std::uint64_t arrivals) noexcept;
 void Tell(const WaitRecord& wait) noexcept;

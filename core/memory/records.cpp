@@ -39,6 +39,7 @@ CopyRecord Records::OfCopy(Arrival& arrival, Bytes bytes, End from, End to, cons
           .from = from != nullptr ? from->device : nullptr,
           .to = to != nullptr ? to->device : nullptr,
           .on = &on,
+          .side = SideOf(arrival),
           .access = arrival.access,
           .purpose = arrival.purpose(),
           .pageable = false,
@@ -58,7 +59,7 @@ bool Records::ArePageable(const CopyRecord& copy, Bytes bytes) noexcept {
 void Records::Tell(const Arrival& arrival) noexcept {
   NoteBytes(arrival);
   if (arrival.access != Access::kRead) NoteWriter(arrival);
-  if (arrival.in_place || !IsTold(SideOf(arrival), arrival.access, arrival.zeroed)) return;
+  if (arrival.in_place || !IsTold(SideOf(arrival), arrival.access)) return;
   const Action action = arrival.copied != 0   ? Action::kCopy
                         : arrival.zeroed != 0 ? Action::kZero
                                               : Action::kNone;
@@ -74,8 +75,6 @@ void Records::Tell(const Arrival& arrival) noexcept {
                             .before = arrival.before,
                             .action = action,
                             .bytes = action == Action::kCopy ? arrival.copied : arrival.zeroed,
-                            .zeroed = arrival.zeroed,
-                            .zeroing_ns = arrival.zeroing_ns,
                             .after = memory.HeadOf(arrival.bytes),
                             .written = arrival.written,
                             .waited_ns = arrival.waited.count(),
@@ -160,6 +159,16 @@ void Records::NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* bu
 void Records::NoteZeros(const SyncedMemory& memory, Bytes bytes) noexcept {
   NoteLoss(memory, bytes);
   memory.writers_->Note(bytes, std::nullopt);
+}
+
+void Records::TellFill(const Arrival& arrival, Bytes bytes, std::int64_t took_ns) noexcept {
+  detail::Tell(FillRecord{.memory = arrival.memory,
+                          .range = {bytes.first, arrival.memory->CountOf(bytes)},
+                          .on = arrival.on,
+                          .access = arrival.access,
+                          .purpose = arrival.purpose(),
+                          .site = arrival.site,
+                          .took_ns = took_ns});
 }
 
 void Records::TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept {

@@ -36,6 +36,8 @@ class Records {
   static void NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* buffer = nullptr) noexcept;
   /// Bytes of a memory that has writers become zeros, which nobody has written.
   static void NoteZeros(const SyncedMemory& memory, Bytes bytes) noexcept;
+  /// Bytes became zeros where the access wants them, or will once that is done on its stream.
+  [[gnu::cold]] static void TellFill(const Arrival& arrival, Bytes bytes, std::int64_t took_ns) noexcept;
   /// The host waited for what the access needs.
   static void TellWait(Arrival& arrival, std::chrono::nanoseconds waited) noexcept;
   /// A stream waits, so that the access, or a copy for it, may use the bytes of a buffer. It is not noted

@@ -116,7 +116,7 @@ void Ledger::Book::On(const CopyRecord& copy) {
   else
     entry.returned += returns;
   if (copy.purpose != Purpose::kAccess && Follows()) ++entry.pending;
-  const bool fetches = copy.to == nullptr && copy.purpose == Purpose::kAccess;
+  const bool fetches = copy.side == Side::kCpu && copy.to == nullptr && copy.purpose == Purpose::kAccess;
   if (fetches) memory.fetched = Fetch{copy.site, copy.range, copy.on->id()};
   if (detail_ != Detail::kVerify) return;
   memory.arrived.reset();
@@ -162,20 +162,22 @@ void Ledger::Book::On(const AccessRecord& access) {
   Memory& memory = MemoryOf(*access.memory);
   if (access.side == Side::kGpu && access.access != Access::kRead)
     memory.written = {access.site, access.range, Clock::now(), access.on->id()};
-  if (access.zeroed != 0) {  // not all losses are told
-    memory.held.Remove(access.range);
-    if (memory.lent && detail::Meet(memory.lent->range, access.range)) memory.lent.reset();
-  }
   if (detail_ == Detail::kVerify) Verify(access, memory);
-  if (access.zeroed == 0) return;
+}
+
+void Ledger::Book::On(const FillRecord& fill) {
+  const std::lock_guard lock(mutex_);
+  Memory& memory = MemoryOf(*fill.memory);
+  memory.held.Remove(fill.range);  // not all losses are told
+  if (memory.lent && detail::Meet(memory.lent->range, fill.range)) memory.lent.reset();
   Count(memory,
         {.kind = LedgerKind::kFill,
          .name = memory.name,
-         .to = spaces_.NumberOf(access.on != nullptr ? &access.on->device() : nullptr),
-         .asked = access.site,
-         .access = access.access,
-         .purpose = access.purpose},
-        access.zeroed, access.zeroing_ns);
+         .to = spaces_.NumberOf(fill.on != nullptr ? &fill.on->device() : nullptr),
+         .asked = fill.site,
+         .access = fill.access,
+         .purpose = fill.purpose},
+        fill.range.bytes, fill.took_ns);
 }
 
 /// Of bytes that are in place, no access is told.
@@ -265,14 +267,16 @@ void Ledger::Book::On(const LifeRecord& life) {
     memories_.erase(life.memory);
     return;
   }
-  if (detail_ == Detail::kVerify) {  // a block that begins has nothing yet
-    Memory& memory = MemoryOf(*life.memory);
-    memory.held.Remove(life.device);
-    if (memory.lent) memory.lent->holders.Remove(life.device);
+  Memory& memory = MemoryOf(*life.memory);
+  memory.held.Remove(life.device);  // a block that begins has nothing yet
+  if (memory.lent) memory.lent->holders.Remove(life.device);
+  if (life.device == nullptr && !life.begins) {
+    memory.written.reset();  // what a Prefetch had brought since would be lost
+    if (memory.lent && !memory.lent->by_host) memory.lent.reset();
   }
   if (life.begins ? life.adopted : !life.evicted) return;
   Count({.kind = life.begins ? LedgerKind::kAllocation : LedgerKind::kEviction,
-         .name = MemoryOf(*life.memory).name,
+         .name = memory.name,
          .to = spaces_.NumberOf(life.device),
          .asked = life.site},
         life.bytes, life.took_ns);

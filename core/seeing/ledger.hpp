@@ -24,6 +24,7 @@ class Ledger::Book : public Observer {
 
   using Observer::On;
   void On(const CopyRecord& copy) override;
+  void On(const FillRecord& fill) override;
   void On(const AccessRecord& access) override;
   void On(const CallRecord& call) override;
   void On(const OutcomeRecord& outcome) override;

@@ -50,8 +50,6 @@ struct AccessRecord {
   Head before;                 ///< of the bytes of the access
   Action action;               ///< what had to be done
   std::size_t bytes;           ///< moved or zeroed; 0 where nothing was
-  std::size_t zeroed;          ///< those that were zeroed
-  std::int64_t zeroing_ns;     ///< what that took, or took to queue, on this thread, in nanoseconds
   Head after;                  ///< of the bytes of the access
   std::optional<Write>
       written;             ///< what took the bytes from where they are wanted, if seen: the largest piece
@@ -69,6 +67,7 @@ struct CopyRecord {
   const Device* from;            ///< null for the host
   const Device* to;              ///< null for the host
   const Stream* on;              ///< where it is queued
+  Side side;                     ///< where the access wants the bytes, be it by way of the host
   Access access;                 ///< of the access that needs it
   Purpose purpose;               ///< of that
   bool pageable;                 ///< the host's bytes are the caller's, and not pinned; Before is told false
@@ -76,6 +75,18 @@ struct CopyRecord {
   Site site;                     ///< of the access that needs it
   std::optional<Write> written;  ///< what made it necessary, if it was seen: the write of the largest piece
   std::int64_t took_ns;  ///< once it is queued: the call that queued it, on this thread, in nanoseconds
+};
+
+/// Bytes that nobody had became zeros on behalf of an access. A run of bytes, so that an access may need
+/// several. They stay zeros where the access fails after that.
+struct FillRecord {
+  const SyncedMemory* memory;  ///< as above
+  ByteRange range;             ///< of the memory
+  const Stream* on;            ///< where it is queued; null for the host, which has done it
+  Access access;               ///< of the access that needs it
+  Purpose purpose;             ///< of that
+  Site site;                   ///< of that
+  std::int64_t took_ns;        ///< on this thread, in nanoseconds: it, or the call that queued it
 };
 
 /// What became of bytes that a Prefetch or a Release copied: somebody read one of them there, or all of them
@@ -188,6 +199,7 @@ class Observer {
   virtual void OnStart(const CallRecord& /*call*/) {}
   virtual void On(const CallRecord& /*call*/) {}         ///< it is over
   virtual void OnFailure(const CallRecord& /*call*/) {}  ///< an exception ended it
+  virtual void On(const FillRecord& /*fill*/) {}         ///< it was done, or queued
   virtual void On(const AccessRecord& /*access*/) {}     ///< it was made
   virtual void On(const OutcomeRecord& /*outcome*/) {}   ///< it is certain
   virtual void On(const WaitRecord& /*wait*/) {}         ///< it is over
@@ -205,8 +217,8 @@ class Observer {
 enum class Told : std::uint8_t {
   kFromStart,  ///< Before a copy, which it may refuse; at the start; and when it is over
   kOnceDone,   ///< by On alone, which costs less: it is told of no failure, and can refuse nothing
-  /// As kOnceDone, and of an access only if a device may write the bytes from now on, or some were zeroed. Of
-  /// the others there are the records of the copies and the waits that they needed. Costs least.
+  /// As kOnceDone, and of an access only if a device may write the bytes from now on. Of the others there are
+  /// the records of the copies, fills and waits that they needed. Costs least.
   kOfWork
 };
 

@@ -131,7 +131,7 @@ TEST_CASE("A bottom may be overwritten between the passes, where the layer keeps
   }
 }
 
-TEST_CASE("A Flatten passes its gradient down unless it is told not to") {
+TEST_CASE("A Flatten passes its gradient down, and to a Parameter unless it is told not to") {
   for (const std::string says : {"", "propagate_down: true", "propagate_down: false"}) {
     INFO(says);
     Net<double> net(
@@ -143,8 +143,30 @@ TEST_CASE("A Flatten passes its gradient down unless it is told not to") {
               "layer { name: 'sum' type: 'Reduction' bottom: 'ip' top: 'sum' loss_weight: 1 }"));
     net.ForwardBackward();
     CHECK(net.blob_by_name("f")->asum_diff() == 12);
+    CHECK(net.blob_by_name("w")->asum_diff() == 12);
     CHECK(net.learnable_params()[0]->asum_diff() == (says == "propagate_down: false" ? 0 : 12));
   }
+}
+
+// As in Caffe, where such a Flatten gives its bottom the diff of its top.
+TEST_CASE("What another layer, or force_backward, has go down past a Flatten takes its gradient along") {
+  const auto bias = [](const std::string& rest, bool force) {
+    NetParameter param =
+        NetOf(Input("d", "2 3") + Product("w", "d", 3) +
+              "layer { name: 'f' type: 'Flatten' bottom: 'w' top: 'f' propagate_down: false }"
+              "layer { name: 'sum' type: 'Reduction' bottom: 'f' top: 'sum' loss_weight: 1 }" +
+              rest);
+    param.set_force_backward(force);
+    Net<double> net(param);
+    net.ForwardBackward();
+    net.ClearParamDiffs();
+    net.Backward();  // once more: the diffs are shared by now
+    return DiffOf(*net.layer_by_name("w")->blobs()[1]);
+  };
+  const std::string beside = "layer { name: 'too' type: 'Reduction' bottom: 'w' top: 'too' loss_weight: 1 }";
+  CHECK(bias("", false) == std::vector<double>{0, 0, 0});
+  CHECK(bias("", true) == std::vector<double>{2, 2, 2});
+  CHECK(bias(beside, false) == std::vector<double>{4, 4, 4});
 }
 
 }  // namespace

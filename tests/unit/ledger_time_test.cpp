@@ -150,6 +150,39 @@ TEST_CASE("That a write is done the host knows by a wait for its stream, after i
   CHECK(in_time(nothing, [&](const Array<float>& y) { static_cast<void>(Asum(Place(other), y)); }) == 0);
 }
 
+TEST_CASE("No Prefetch would have been in time whose copy the host gave back again") {
+  LedgerFixture f;
+  const Stream on(*f.device);
+  SyncedMemory x(40, *f.device);
+  x.mutable_cpu_data();
+  const Ledger ledger;
+  x.mutable_gpu_data(on);
+  on.Synchronize();
+  x.Release(Side::kCpu);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  x.cpu_data();
+  CHECK(Total(ledger, &LedgerEntry::in_time) == 0);
+}
+
+void Touch(const SyncedMemory& memory, const Stream* on) {
+  on != nullptr ? memory.gpu_data(*on) : memory.cpu_data();
+}
+
+TEST_CASE("A copy to the host on the way to another device is none for the host") {
+  sim::Reset({.seed = 1, .order = sim::Order::kLate, .devices = 2, .peers = false});
+  const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+  const Stream on(*first), there(*second);
+  SyncedMemory x(40, *first), y(40, *first);
+  const Ledger ledger;
+  x.mutable_gpu_data(on);
+  Touch(x, &there);
+  y.mutable_gpu_data(on);
+  Touch(x, nullptr);  // waits for the copy, and not for what was queued since
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  y.cpu_data();
+  CHECK(Total(ledger, &LedgerEntry::in_time) == 0);
+}
+
 TEST_CASE("What a memory's end and bytes that are given wait for takes its time") {
   sim::Reset({.seed = 1});
   Slow device;
@@ -182,6 +215,20 @@ TEST_CASE("What an access zeroes counts as a fill, though it copies as well") {
   memory.gpu_data();
   CHECK(Of(ledger, LedgerKind::kCopy).bytes == 16);
   CHECK(Of(ledger, LedgerKind::kFill).bytes == 48);
+}
+
+TEST_CASE("Zeros for a call that fails count, and those for the next call no more") {
+  LedgerFixture f;
+  Array<float> x(100, *f.device, "x"), y(100, *f.device, "y");
+  const Ledger ledger;
+  SetMemoryLimit(*f.device, 700);
+  CHECK_THROWS_AS(Axpy(Place(*f.device), 1.0F, x, y), OutOfMemory);
+  CHECK(Of(ledger, LedgerKind::kFill).bytes == 400);
+  SetMemoryLimit(*f.device, 0);
+  Axpy(Place(*f.device), 1.0F, x, y);
+  const Sum fills = Of(ledger, LedgerKind::kFill);
+  CHECK(fills.count == 2);
+  CHECK(fills.bytes == 800);
 }
 
 }  // namespace

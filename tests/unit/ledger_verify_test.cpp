@@ -59,6 +59,16 @@ TEST_CASE("Nobody is told so where the ledger does not verify, or of what is ove
   CHECK(f.unwritten() == 0);
 }
 
+TEST_CASE("A device that asks for bytes before the host gives its own back has not asked in vain") {
+  VerifyFixture f;
+  AskThere(f.blob);
+  f.blob.data()->Release(Side::kCpu);
+  Look(f.blob);  // copies them, whatever the device had asked for
+  CHECK(f.unwritten() == 0);
+  AskThere(f.blob), Look(f.blob);
+  CHECK(f.unwritten() == 1);
+}
+
 TEST_CASE("A device that asks for bytes while it alone has them has not asked in vain") {
   VerifyFixture f;
   GrowThere(f.blob);

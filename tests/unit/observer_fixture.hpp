@@ -20,12 +20,14 @@ struct Notes : Observer {
     if (refuses) throw std::runtime_error("refused");
   }
   void On(const CopyRecord& copy) override { copies.push_back(copy); }
+  void On(const FillRecord& fill) override { fills.push_back(fill); }
   void On(const AccessRecord& access) override { accesses.push_back(access); }
   void On(const WaitRecord& wait) override { waits.push_back(wait); }
   void On(const LifeRecord& life) override { lives.push_back(life); }
 
   bool refuses = false;
   std::vector<CopyRecord> before, copies;
+  std::vector<FillRecord> fills;
   std::vector<AccessRecord> accesses;
   std::vector<WaitRecord> waits;
   std::vector<LifeRecord> lives;

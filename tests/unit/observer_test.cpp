@@ -121,6 +121,46 @@ TEST_CASE("What a Resize adds nobody has written, whoever wrote there before") {
   CHECK_FALSE(f.notes->copies[1].written);
 }
 
+TEST_CASE("Each run that becomes zeros is told, with who asked for it and where") {
+  ObserverFixture f;
+  SyncedMemory memory(64, *f.device, "x");
+  const Stream stream(*f.device);
+  const auto starts = [&] { memory.Prefetch(Side::kGpu, stream, {0, 16}); };
+  const Watch watch(f.notes);
+  memory.overwrite_cpu_data({16, 8}), memory.overwrite_cpu_data({32, 8});
+  starts();
+  memory.cpu_data();
+  const auto& fills = f.notes->fills;
+  REQUIRE(fills.size() == 3);
+  const auto is = [&](const FillRecord& fill, ByteRange range, const Stream* on, Purpose purpose) {
+    CHECK(fill.memory == &memory);
+    CHECK((fill.range.first == range.first && fill.range.bytes == range.bytes));
+    CHECK(fill.on == on);
+    CHECK(fill.access == Access::kRead);
+    CHECK(fill.purpose == purpose);
+    CHECK(fill.took_ns > 0);
+  };
+  is(fills[0], {0, 16}, &stream, Purpose::kPrefetch);
+  is(fills[1], {24, 8}, nullptr, Purpose::kAccess);
+  is(fills[2], {40, 24}, nullptr, Purpose::kAccess);
+  CHECK(fills[1].site.line() == f.notes->accesses.back().site.line());
+}
+
+TEST_CASE("A copy says where it is wanted, though it goes by way of the host") {
+  sim::Reset({.devices = 2, .peers = false});
+  const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+  SyncedMemory memory(64, *first);
+  memory.mutable_gpu_data();
+  const auto notes = std::make_shared<Notes>();
+  const Watch watch(notes);
+  memory.gpu_data(Stream::Main(*second));
+  memory.mutable_gpu_data(), memory.cpu_data();
+  REQUIRE(notes->copies.size() == 3);
+  CHECK((notes->copies[0].side == Side::kGpu && notes->copies[0].to == nullptr));
+  CHECK(notes->copies[1].side == Side::kGpu);
+  CHECK(notes->copies[2].side == Side::kCpu);
+}
+
 TEST_CASE("A copy between devices is not pageable, whoever gave the host's bytes") {
   sim::Reset({.devices = 2});
   const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");

@@ -161,7 +161,7 @@ TEST_CASE("An observer that comes while a copy waits may refuse it") {
   CHECK(memory.head() == Head::HEAD_AT_CPU);
 }
 
-TEST_CASE("Who is told of work is told of accesses that zero bytes or let a device write, and of no others") {
+TEST_CASE("Who is told of work is told of accesses that let a device write, and of no others") {
   const bool beside = GENERATE(false, true);  // somebody who is told of each
   ObserverFixture f;
   const auto each = std::make_shared<Notes>();
@@ -177,10 +177,11 @@ TEST_CASE("Who is told of work is told of accesses that zero bytes or let a devi
   memory.mutable_gpu_data();
   memory.cpu_data();
   memory.overwrite_gpu_data();
-  REQUIRE(f.notes->accesses.size() == 3);
-  CHECK(f.notes->accesses[0].zeroed == 4);
-  CHECK(f.notes->accesses[1].access == Access::kReadWrite);
-  CHECK(f.notes->accesses[2].access == Access::kOverwrite);
+  REQUIRE(f.notes->accesses.size() == 2);
+  CHECK(f.notes->accesses[0].access == Access::kReadWrite);
+  CHECK(f.notes->accesses[1].access == Access::kOverwrite);
+  REQUIRE(f.notes->fills.size() == 1);
+  CHECK(f.notes->fills[0].range.first == 4);
   CHECK(f.notes->copies.size() == 3);
   CHECK(f.notes->waits.size() == 2);
   CHECK(f.notes->before.empty());

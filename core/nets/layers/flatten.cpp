@@ -8,9 +8,10 @@ namespace {
 ///
 /// Parameters: flatten_param { axis: 1 end_axis: -1 }; an end_axis just before axis inserts an axis of 1.
 /// Bottoms: 1.
-/// Tops: 1, which shares data and, unless propagate_down is false, the diff; not the bottom.
-/// Caffe: shares the diff in Backward only, so that a layer in front of it that shares diffs, such as
-/// Reshape, loses its gradient.
+/// Tops: 1, which shares data and diff; not the bottom. If propagate_down is false, the diff is shared from
+/// the first Backward on, and not with who shared it with the bottom before, such as a Parameter. Caffe:
+/// shares the diff in Backward only, so that a layer in front of it that shares diffs, such as Reshape, loses
+/// its gradient.
 template <class T>
 class FlattenLayer : public Layer<T> {
  public:
@@ -35,14 +36,21 @@ class FlattenLayer : public Layer<T> {
     shape.insert(shape.end(), from.begin() + end, from.end());
     top[0]->Reshape(shape);
     top[0]->ShareData(*bottom[0]);
-    const LayerParameter& layer = this->layer_param();
-    if (layer.propagate_down_size() == 0 || layer.propagate_down(0)) top[0]->ShareDiff(*bottom[0]);
+    if (!IsToldNot()) top[0]->ShareDiff(*bottom[0]);
   }
 
  protected:
   void ForwardAt(const Place& /*place*/, const Blobs& /*bottom*/, const Blobs& /*top*/) override {}
-  void BackwardAt(const Place& /*place*/, const Blobs& /*top*/, const std::vector<bool>& /*propagate_down*/,
-                  const Blobs& /*bottom*/) override {}
+  void BackwardAt(const Place& /*place*/, const Blobs& top, const std::vector<bool>& /*propagate_down*/,
+                  const Blobs& bottom) override {
+    if (IsToldNot()) bottom[0]->ShareDiff(*top[0]);
+  }
+
+ private:
+  bool IsToldNot() const {
+    const LayerParameter& layer = this->layer_param();
+    return layer.propagate_down_size() != 0 && !layer.propagate_down(0);
+  }
 };
 
 }  // namespace

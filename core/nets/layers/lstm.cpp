@@ -19,7 +19,8 @@ namespace {
 /// Gradient: cont and exposed states have none.
 /// Caffe: drops blobs that the layer's parameter has; here they are the weights, as of other layers. If a
 /// pass has fewer streams and a later one more again, Caffe continues the missing streams from their old
-/// state; here they begin anew.
+/// state; here they begin anew. Weights that are shared with another layer: in phase TRAIN, Caffe's steps
+/// after the first one keep those from before they were shared.
 template <class T>
 class LSTMLayer : public RecurrentLayer<T> {
  public:

@@ -17,7 +17,8 @@ namespace {
 /// s is overwritten, too, in two cases: it has as many elements as x; or it and the axes behind its own have
 /// several elements, and the axes before them one.
 /// Caffe: where the description has one blob of weights, b begins as that blob, too, and not as its filler
-/// says.
+/// says. Where propagate_down is false for x, Caffe leaves products in its diff, which a Split or a Parameter
+/// in front takes for its gradient. In place, a second Backward of one Forward finds another x there.
 template <class T>
 class ScaleLayer : public AxisParameterLayer<T> {
  public:
