@@ -8,10 +8,10 @@ namespace {
 ///
 /// Parameters: flatten_param { axis: 1 end_axis: -1 }; an end_axis just before axis inserts an axis of 1.
 /// Bottoms: 1.
-/// Tops: 1, which shares data and diff; not the bottom. If propagate_down is false, the diff is shared from
-/// the first Backward on, and not with who shared it with the bottom before, such as a Parameter. Caffe:
-/// shares the diff in Backward only, so that a layer in front of it that shares diffs, such as Reshape, loses
-/// its gradient.
+/// Tops: 1, which shares data and diff; not the bottom. If propagate_down is false, it shares the diff from
+/// the first Backward on, and not with whom the bottom shared it before, such as a Parameter.
+/// Caffe: shares the diff in Backward only, so that a layer in front of it that shares diffs, such as
+/// Reshape, loses its gradient.
 template <class T>
 class FlattenLayer : public Layer<T> {
  public:
