@@ -255,6 +255,15 @@ void Ledger::Book::On(const WaitRecord& wait) {
   if (copies) NoteDone(fetched->on, wait.waited_ns);
 }
 
+/// Of a block.
+void Ledger::Book::NoteEnd(const Device* device, Memory& memory) {
+  memory.held.Remove(device);
+  if (memory.lent) memory.lent->holders.Remove(device);
+  if (device != nullptr) return;
+  memory.written.reset();  // what a Prefetch had brought since would be lost
+  if (memory.lent && !memory.lent->by_host) memory.lent.reset();
+}
+
 void Ledger::Book::On(const LifeRecord& life) {
   const std::lock_guard lock(mutex_);
   if (life.what == LifeRecord::What::kMemory) {
@@ -268,12 +277,7 @@ void Ledger::Book::On(const LifeRecord& life) {
     return;
   }
   Memory& memory = MemoryOf(*life.memory);
-  memory.held.Remove(life.device);  // a block that begins has nothing yet
-  if (memory.lent) memory.lent->holders.Remove(life.device);
-  if (life.device == nullptr && !life.begins) {
-    memory.written.reset();  // what a Prefetch had brought since would be lost
-    if (memory.lent && !memory.lent->by_host) memory.lent.reset();
-  }
+  if (!life.begins) NoteEnd(life.device, memory);
   if (life.begins ? life.adopted : !life.evicted) return;
   Count({.kind = life.begins ? LedgerKind::kAllocation : LedgerKind::kEviction,
          .name = memory.name,

@@ -121,6 +121,7 @@ class Ledger::Book : public Observer {
   static bool InVain(const CopyRecord& copy, const Memory& memory);
   static bool InVain(const AccessRecord& access, const Arrived& arrived, const Memory& memory);
   void Verify(const AccessRecord& access, Memory& memory);
+  static void NoteEnd(const Device* device, Memory& memory);
   void NoteDone(detail::StreamId on, std::int64_t waited_ns);
   bool WasDone(const Work& work, std::int64_t before_ns) const;
   Key KeyOf(const CopyRecord& copy, const Name* name);
