@@ -129,7 +129,7 @@ void Ledger::Book::On(const CopyRecord& copy) {
 bool Ledger::Book::InVain(const AccessRecord& access, const Arrived& arrived, const Memory& memory) {
   const Lent* const lent = LentFor(memory, arrived.key.written, arrived.range);
   if (access.side != Side::kCpu || access.access == Access::kOverwrite || access.bytes_on_host == nullptr ||
-      lent == nullptr || !detail::Within(arrived.range, access.range))
+      lent == nullptr || lent->by_host || !detail::Within(arrived.range, access.range))
     return false;
   const auto* const bytes = static_cast<const std::byte*>(access.bytes_on_host);
   return SumOf(bytes + (arrived.range.first - access.range.first), arrived.range.bytes) == lent->sum;

@@ -69,6 +69,15 @@ TEST_CASE("A device that asks for bytes before the host gives its own back has n
   CHECK(f.unwritten() == 1);
 }
 
+TEST_CASE("What the host gives back it copies again, whether it had asked for it mutable or not") {
+  VerifyFixture f;
+  Step(f.blob), Norm(f.blob);
+  f.blob.data()->Release(Side::kCpu);
+  CHECK(f.unwritten() == 1);  // the device had it
+  Look(f.blob);
+  CHECK(f.unwritten() == 1);
+}
+
 TEST_CASE("A device that asks for bytes while it alone has them has not asked in vain") {
   VerifyFixture f;
   GrowThere(f.blob);
