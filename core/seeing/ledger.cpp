@@ -117,6 +117,7 @@ void Ledger::Book::On(const CopyRecord& copy) {
     entry.returned += returns;
   if (copy.purpose != Purpose::kAccess && Follows()) ++entry.pending;
   const bool fetches = copy.side == Side::kCpu && copy.to == nullptr && copy.purpose == Purpose::kAccess;
+  memory.fetched.reset();  // the access that another copy was for has failed, or waits no more
   if (fetches) memory.fetched = Fetch{copy.site, copy.range, copy.on->id()};
   if (detail_ != Detail::kVerify) return;
   memory.arrived.reset();
@@ -255,7 +256,7 @@ void Ledger::Book::On(const WaitRecord& wait) {
   if (copies) NoteDone(fetched->on, wait.waited_ns);
 }
 
-/// Of a block.
+/// A block ends, with the bytes that it had.
 void Ledger::Book::NoteEnd(const Device* device, Memory& memory) {
   memory.held.Remove(device);
   if (memory.lent) memory.lent->holders.Remove(device);

@@ -86,7 +86,7 @@ struct FillRecord {
   Access access;               ///< of the access that needs it
   Purpose purpose;             ///< of that
   Site site;                   ///< of that
-  std::int64_t took_ns;        ///< on this thread, in nanoseconds: it, or the call that queued it
+  std::int64_t took_ns;        ///< the filling, or the call that queued it; this thread's, in nanoseconds
 };
 
 /// What became of bytes that a Prefetch or a Release copied: somebody read one of them there, or all of them

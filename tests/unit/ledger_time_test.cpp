@@ -183,6 +183,22 @@ TEST_CASE("A copy to the host on the way to another device is none for the host"
   CHECK(Total(ledger, &LedgerEntry::in_time) == 0);
 }
 
+TEST_CASE("A copy for an access that fails is not what a later wait is for") {
+  sim::Reset({.seed = 1, .order = sim::Order::kLate, .fail_at = 2, .fail_call = "MemcpyAsync"});
+  const auto device = MakeDevice("sim:0");
+  const Stream on(*device);
+  SyncedMemory x(40, *device);
+  x.overwrite_gpu_data({0, 20}, on), x.overwrite_gpu_data({30, 10}, on), x.overwrite_cpu_data({20, 10});
+  const Ledger ledger;
+  CHECK_THROWS_AS(Touch(x, nullptr), DeviceError);  // the second of two copies
+  x.mutable_gpu_data(on);
+  on.Synchronize();
+  x.Prefetch(Side::kCpu, on);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  Touch(x, nullptr);
+  CHECK(Total(ledger, &LedgerEntry::in_time) == 0);
+}
+
 TEST_CASE("What a memory's end and bytes that are given wait for takes its time") {
   sim::Reset({.seed = 1});
   Slow device;
@@ -229,6 +245,22 @@ TEST_CASE("Zeros for a call that fails count, and those for the next call no mor
   const Sum fills = Of(ledger, LedgerKind::kFill);
   CHECK(fills.count == 2);
   CHECK(fills.bytes == 800);
+}
+
+TEST_CASE("A fill says where the zeros are, and who needs them for what") {
+  LedgerFixture f;
+  SyncedMemory x(64, *f.device, "x"), y(64, *f.device, "y");
+  const Ledger ledger;
+  x.Prefetch(Side::kGpu, Stream::Main(*f.device));
+  y.mutable_cpu_data();
+  for (const LedgerEntry& entry : ledger.Entries()) {
+    if (entry.kind != LedgerKind::kFill) continue;
+    const bool there = entry.label == "x";
+    CHECK(entry.to == (there ? "sim:0" : "the host"));
+    CHECK(entry.purpose == (there ? Purpose::kPrefetch : Purpose::kAccess));
+    CHECK(entry.access == (there ? Access::kRead : Access::kReadWrite));
+  }
+  CHECK(Of(ledger, LedgerKind::kFill).count == 2);
 }
 
 }  // namespace

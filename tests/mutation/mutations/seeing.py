@@ -157,6 +157,7 @@ MUTATIONS = [
     ("core/seeing/ledger.cpp", "  memory.held.Remove(fill.range);  // not all losses are told\n", "", "a device keeps what was zeroed elsewhere"),
     ("core/seeing/ledger.cpp", "  if (memory.lent && detail::Meet(memory.lent->range, fill.range)) memory.lent.reset();\n", "", "a device has lent what was zeroed since"),
     ("core/seeing/ledger.cpp", "lent == nullptr || lent->by_host ||", "lent == nullptr ||", "the host has asked in vain for what it gave back since"),
+    ("core/seeing/ledger.cpp", "  memory.fetched.reset();  // the access", "  // the access", "a wait is for a copy of an access that failed"),
     ("core/seeing/ledger.cpp", "  memory.held.Remove(device);\n", "", "a device keeps what it gave back"),
     ("core/seeing/ledger.cpp", "  if (memory.lent && !memory.lent->by_host) memory.lent.reset();\n", "", "a device has asked in vain for what the host gave back since"),
     ("core/seeing/ledger.cpp", "  memory.written.reset();  // what", "  // what", "a Prefetch would have been in time whose copy the host gave back"),
