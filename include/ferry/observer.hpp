@@ -217,8 +217,8 @@ class Observer {
 enum class Told : std::uint8_t {
   kFromStart,  ///< Before a copy, which it may refuse; at the start; and when it is over
   kOnceDone,   ///< by On alone, which costs less: it is told of no failure, and can refuse nothing
-  /// As kOnceDone, and of an access only if a device may write the bytes from now on. Of the others there are
-  /// the records of the copies, fills and waits that they needed. Costs least.
+  /// As kOnceDone, and of an access only if a device may write the bytes from now on, or is given them. Of
+  /// the others there are the records of the copies, fills and waits that they needed. Costs least.
   kOfWork
 };
 
