@@ -259,7 +259,7 @@ void TellFailure(const CopyRecord& copy) noexcept {
 }
 bool IsTold(Side side, Access access) noexcept {
   return IsWork(side, access) || observers().of_each_access.load(std::memory_order_relaxed) != 0 ||
-         log_level() == LogLevel::kTrace || !environment_asked.load(std::memory_order_relaxed);
+         log_level() == LogLevel::kTrace;
 }
 void Tell(const AccessRecord& access) noexcept {
   if (log_level() == LogLevel::kTrace) try {

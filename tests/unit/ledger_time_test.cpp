@@ -122,6 +122,20 @@ TEST_CASE("Of two parts that one line writes, each is done when its own stream i
   CHECK(Total(ledger, &LedgerEntry::in_time) == 1);
 }
 
+TEST_CASE("Who reads on a device has not written, though the ledger is told of it") {
+  sim::Reset({.seed = 1});
+  const auto device = MakeDevice("sim:0");
+  const Stream main = Stream::Main(*device), other(*device);
+  SyncedMemory x(40, *device);
+  const Ledger ledger(Ledger::Detail::kVerify);
+  x.mutable_gpu_data();
+  x.gpu_data(other);
+  main.Synchronize();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  x.cpu_data();
+  CHECK(Total(ledger, &LedgerEntry::in_time) == 1);
+}
+
 TEST_CASE("That a write is done the host knows by a wait for its stream, after it, and by no other") {
   sim::Reset({.seed = 1});
   const auto device = MakeDevice("sim:0");

@@ -85,6 +85,48 @@ TEST_CASE("A device that asks for bytes while it alone has them has not asked in
   CHECK(f.unwritten() == 0);
 }
 
+TEST_CASE("A device's line has asked in vain, though another device has given its bytes back meanwhile") {
+  sim::Reset({.seed = 1, .devices = 2});
+  const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+  SyncedMemory x(64, *first, "x");
+  std::memset(x.overwrite_cpu_data(), 1, 64);
+  x.gpu_data(Stream::Main(*second)), x.gpu_data();
+  const Ledger ledger(Ledger::Detail::kVerify);
+  x.mutable_gpu_data();
+  x.Release(*second);
+  x.cpu_data();
+  CHECK(Total(ledger, &LedgerEntry::unwritten) == 1);
+}
+
+TEST_CASE("A second device is brought in vain what the host asked for, though the host has none of it now") {
+  sim::Reset({.seed = 1, .devices = 2, .peers = false});
+  const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");
+  SyncedMemory x(64, *first, "x");
+  std::memset(x.overwrite_cpu_data(), 1, 64);
+  const Ledger ledger(Ledger::Detail::kVerify);
+  x.gpu_data(), x.gpu_data(Stream::Main(*second));
+  x.mutable_cpu_data();
+  x.Release(Side::kCpu);
+  CHECK(Total(ledger, &LedgerEntry::unwritten) == 1);
+  x.cpu_data();
+  x.gpu_data(Stream::Main(*second));
+  CHECK(Total(ledger, &LedgerEntry::unwritten) == 2);
+}
+
+TEST_CASE("A copy whose access failed is not compared by who accesses other bytes") {
+  sim::Reset({.order = sim::Order::kLate, .fail_at = 1, .fail_call = "EventSynchronize"});
+  const auto device = MakeDevice("sim:0");
+  const Stream main = Stream::Main(*device);
+  SyncedMemory x(400, *device, "x");
+  std::memset(x.overwrite_cpu_data(), 1, 400);
+  x.gpu_data();
+  const Ledger ledger(Ledger::Detail::kVerify);
+  device->Fill(x.mutable_gpu_data({0, 200}, main), std::byte{7}, 200, main.handle());
+  CHECK_THROWS_AS(x.cpu_data({0, 200}), DeviceError);
+  x.mutable_cpu_data({200, 200});  // while the copy is under way
+  CHECK(Total(ledger, &LedgerEntry::unwritten) == 0);
+}
+
 /// The last access's.
 struct HostBytes : Observer {
   using Observer::On;

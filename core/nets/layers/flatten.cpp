@@ -8,8 +8,9 @@ namespace {
 ///
 /// Parameters: flatten_param { axis: 1 end_axis: -1 }; an end_axis just before axis inserts an axis of 1.
 /// Bottoms: 1.
-/// Tops: 1, which shares data and diff; not the bottom. If propagate_down is false, it shares the diff from
-/// the first Backward on, and not with whom the bottom shared it before, such as a Parameter.
+/// Tops: 1, which shares data and diff; not the bottom. If propagate_down is false, the first Backward gives
+/// the bottom the diff of the top. Until then they differ; after that the bottom shares it with nobody else,
+/// such as the Parameter that had made it.
 /// Caffe: shares the diff in Backward only, so that a layer in front of it that shares diffs, such as
 /// Reshape, loses its gradient.
 template <class T>

@@ -18,7 +18,8 @@ namespace {
 /// several elements, and the axes before them one.
 /// Caffe: where the description has one blob of weights, b begins as that blob, too, and not as its filler
 /// says. Where propagate_down is false for x, Caffe leaves products in its diff, which a Split or a Parameter
-/// in front takes for its gradient. In place, a second Backward of one Forward finds another x there.
+/// in front takes for its gradient. In place, Caffe's Backward overwrites its copy of x: a second one after
+/// the same Forward gives another gradient of s.
 template <class T>
 class ScaleLayer : public AxisParameterLayer<T> {
  public:
