@@ -45,9 +45,9 @@ BACKEND_TESTS = {"cuda": ["names", "contract", "device", "peers", "pool", "walk"
 MACHINES = ["", "unified", "without_pools"]
 # For what kernels on GPUs need beside it, with a Kokkos in Kokkos' place.
 KERNEL_TESTS = {"cuda": ["gemm", "device_space", "device_space_of_one", "device_space_failed"],
-                "hip": ["device_space_of_one", "device_space_failed"]}
+                "hip": ["gemm", "device_space_of_one", "device_space_failed"]}
 CUDA_KERNELS = ["core/kernels/gpu/device_space.cpp", "backends/cuda/driver.cpp", "backends/gpu/gemm.hpp", "backends/gpu/library_handle.hpp"]
-HIP_KERNELS = ["backends/hip/current_device.cpp"]
+HIP_KERNELS = ["backends/hip/current_device.cpp", "backends/hip/blas.hpp", "backends/hip/gemm.cpp"]
 SECONDS = 300
 
 

@@ -6,6 +6,8 @@ DRIVER = "backends/cuda/driver.cpp"
 GEMM = "backends/gpu/gemm.hpp"
 HANDLE = "backends/gpu/library_handle.hpp"
 HIP = "backends/hip/current_device.cpp"
+HIP_BLAS = "backends/hip/blas.hpp"
+HIP_GEMM = "backends/hip/gemm.cpp"
 
 MUTATIONS = [
     (DEVICE_SPACE, "  gpu::FollowMain(on);", "", "a new stream's reductions count by flags that are not zeroed yet"),
@@ -51,4 +53,11 @@ MUTATIONS = [
     (HIP, "return Hip::Works(stream);", "return stream != StreamHandle{~0UL};", "a failed AMD GPU's instance is destroyed, which ends the program"),
     (HIP, "return hipDeviceSynchronize() == hipSuccess;", "return true;", "Kokkos is finalised on a failed AMD GPU"),
     (HIP, "{ Hip::CallLibrary(call, work); }", "{ call != nullptr ? work() : work(); }", "what Kokkos throws for AMD is no device's error"),
+    (HIP_BLAS, "kAsItIs = HIPBLAS_OP_N, kTransposed = HIPBLAS_OP_T", "kAsItIs = HIPBLAS_OP_T, kTransposed = HIPBLAS_OP_N",
+     "hipBLAS transposes what is to stay"),
+    (HIP_BLAS, "return hipblasSetStream(handle, stream);", "return stream == nullptr ? hipblasSetStream(handle, stream) : HIPBLAS_STATUS_SUCCESS;",
+     "hipBLAS works on the main stream alone"),
+    (HIP_BLAS, "return hipblasDestroy(handle);", "return handle == nullptr ? hipblasDestroy(handle) : HIPBLAS_STATUS_SUCCESS;",
+     "hipBLAS' handles stay for ever"),
+    (HIP_GEMM, "(on, sizes, alpha, a, b, beta, c);", "(on, sizes, beta, a, b, alpha, c);", "hipBLAS multiplies by the other factor"),
 ]
