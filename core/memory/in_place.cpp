@@ -9,6 +9,7 @@
 #include "core/memory/guard.hpp"
 #include "core/memory/records.hpp"
 #include "core/memory/writers.hpp"
+#include "core/watched.hpp"
 
 namespace ferry {
 
@@ -49,6 +50,9 @@ void* SyncedMemory::PartInPlace(Access access, const Stream* on, Bytes bytes) co
   // A copy from the caller's bytes may be under way.
   const Buffer& host = BufferOf(kHost);
   if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
+  // Who writes first where a reader has made zeros is to be known.
+  if (access != Access::kRead && detail::Watched() && !detail::Records::KnowsWriter(*this, bytes))
+    return nullptr;
   detail::HostGuard::Refresh(*this, bytes);
   if (writers_ != nullptr) [[unlikely]] {
     if (access != Access::kOverwrite) detail::Records::NoteUse(*this, bytes, here);

@@ -231,6 +231,9 @@ std::optional<Write> Records::WriterOf(const SyncedMemory& memory, Bytes bytes) 
   if (memory.writers_ == nullptr) return std::nullopt;
   return memory.writers_->Of({bytes.first, std::min(bytes.last, memory.size())});
 }
+bool Records::KnowsWriter(const SyncedMemory& memory, Bytes bytes) noexcept {
+  return WriterOf(memory, bytes).has_value();
+}
 void Records::NoteWriter(const Arrival& arrival) noexcept {
   auto& writers = arrival.memory->writers_;
   if (writers == nullptr) writers.reset(new (std::nothrow) Writers);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which lines of the program observers are told.
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,24 @@ TEST_CASE("A blob's memories begin where the blob was made, or asked for another
       lines.push_back(life.site->line());
     }
   CHECK(lines == calls);
+}
+
+TEST_CASE("Who writes first what a reader found as zeros has made it stale elsewhere") {
+  ObserverFixture f;
+  const Watch watch(f.notes);
+  const bool there = GENERATE(false, true), part = GENERATE(false, true);
+  const Stream main = Stream::Main(*f.device);
+  SyncedMemory memory(40, *f.device);
+  const ByteRange range = part ? ByteRange{8, 32} : ByteRange{};
+  there ? memory.gpu_data() : memory.cpu_data();
+  const int first = __LINE__ + 1;
+  there ? memory.mutable_gpu_data(range, main) : memory.mutable_cpu_data(range);
+  there ? memory.mutable_gpu_data(range, main) : memory.mutable_cpu_data(range);  // in place
+  there ? memory.cpu_data(range) : memory.gpu_data(range, main);
+  REQUIRE(f.notes->copies.size() == 1);
+  REQUIRE(f.notes->copies[0].written.has_value());
+  CHECK(f.notes->copies[0].written->site.line() == first);
+  CHECK(f.notes->accesses.size() == 3);
 }
 
 }  // namespace

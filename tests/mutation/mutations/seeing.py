@@ -67,6 +67,7 @@ MUTATIONS = [
     (ENTRIES, "  std::erase_if(names_, [&](const Name& name) { return !used.contains(&name); });\n", "", "a ledger keeps all labels"),
     (ENTRIES, "if (names_.size() >= most_names_) ForgetNames();", "", "labels without an entry pile up"),
     (ENTRIES, "  for (const auto& [memory, known] : memories_) used.insert(known.name);\n", "", "a live memory loses its label"),
+    ("core/memory/in_place.cpp", "!detail::Records::KnowsWriter(*this, bytes)", "false", "nobody has written what a reader found as zeros"),
     (LEDGER, "  if (device != nullptr) return;\n", "", "a device's end takes what is known of another"),
     (LEDGER, "if (memory.lent && !memory.lent->by_host) memory", "memory", "the host that gives its block back has never asked for it"),
     (LEDGER, " ||\n      lent == nullptr || lent->by_host || !detail::Within(arrived.range, access.range))", " ||\n      lent == nullptr || lent->by_host)", "bytes that are on their way are compared by who accesses others"),
