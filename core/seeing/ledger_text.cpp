@@ -87,7 +87,7 @@ void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
       ", nobody read it there before it was overwritten or given back, or the program ended; unless a "
       "pointer that was kept has been used, " +
       (!all      ? "what that copied was needless"
-       : release ? "a Release after that write, or none, would copy nothing"
+       : release ? "without that Release there is no copy"
                  : "that Prefetch is needless"));
 }
 
