@@ -143,6 +143,7 @@ void Machine::Push(const std::shared_ptr<Queue>& queue, Op op) {
   if (op.kind == OpKind::kWork || op.kind == OpKind::kKernel)
     for (const std::string& race : races.Note(op.call, op.uses, queue->accesses, queue->before))
       Misuse(op.call, race);
+  op.queued_at = HostTime();
   queue->ops.push_back(std::move(op));
   ++queue->queued;
   if (queue->kind == QueueKind::kBlocking)
@@ -239,12 +240,15 @@ void Machine::RunFront(const std::shared_ptr<Queue>& queue, Lock& lock) {
   queue->ops.pop_front();
   const bool ours = op.kind == OpKind::kOrder || op.kind == OpKind::kFree;
   const bool dead = devices[static_cast<std::size_t>(queue->device)].sticky != SimRuntime::kSuccess;
+  queue->time = std::max({queue->time, op.queued_at, op.wait ? op.wait->queue->time : 0});
+  const std::int64_t begin = HostTime();
   if (ours) {
     if (op.body) op.body();
   } else if (const char* const lacking = Lacking(op)) {
     Misuse(op.call, lacking);
   } else if (!dead) {
     op.kind == OpKind::kKernel ? RunKernel(op, queue->device, lock) : op.body();
+    queue->time += HostTime() - begin;
   }
   for (const Use& use : op.uses) --use.block->uses;
   ++queue->done;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -18,6 +19,12 @@
 namespace ferry::sim {
 
 struct Queue;
+
+/// In nanoseconds.
+inline std::int64_t HostTime() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
 
 /// A point in a queue's work.
 struct Position {
@@ -40,6 +47,7 @@ struct Op {
   std::vector<Use> uses{};
   std::optional<Position> wait{};
   std::vector<std::shared_ptr<const detail::KernelGuard::Note>> guards{};  ///< of a kernel's memories
+  std::int64_t queued_at = 0;                                              ///< HostTime
 
   const Position* Awaited() const { return !wait || wait->Reached() ? nullptr : &*wait; }
   bool Runnable() const { return Awaited() == nullptr; }
@@ -66,6 +74,9 @@ struct Queue {
   bool capture_invalidated = false;
   std::shared_ptr<Timeline> accesses = std::make_shared<Timeline>(Timeline{device});
   Clock before{};  ///< what comes before the next work, of other queues
+  /// When the last work that was done would have been over on a GPU that does all as soon as it can. Work
+  /// takes as long as it took here.
+  std::int64_t time = 0;
 
   bool runnable() const { return !ops.empty() && ops.front().Runnable(); }
 };

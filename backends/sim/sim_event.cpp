@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <array>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,17 +8,8 @@
 #include "sim_runtime.hpp"
 
 namespace ferry::sim {
-namespace {
 
 using enum SimRuntime::Error;
-
-/// In nanoseconds.
-std::int64_t HostTime() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
-
-}  // namespace
 
 std::uintptr_t Machine::MakeEvent(int device, const Call& call) {
   const std::uintptr_t handle = event_handles_.Make(Random() % 2 == 0);
@@ -87,7 +77,8 @@ SimRuntime::Error SimRuntime::EventRecord(Event event, Stream on) {
       return machine().Misuse(call, "an event of another device than the stream", kInvalidHandle);
     if (found->measures) {
       found->time = std::make_shared<std::int64_t>(0);
-      machine().Push(queue, {OpKind::kOrder, call, [time = found->time] { *time = HostTime(); }});
+      machine().Push(queue,
+                     {OpKind::kOrder, call, [time = found->time, of = queue.get()] { *time = of->time; }});
     } else {
       machine().OrderWithMain(queue, call);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Events of the simulated GPU that measure.
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <chrono>
 #include <thread>
 
@@ -16,14 +17,28 @@ using sim::SimRuntime;
 constexpr std::chrono::milliseconds kPause{40};
 constexpr std::int64_t kPauseNs = 40'000'000;
 
-TEST_CASE("An event's time is when its late queue gets there, not when it was recorded") {
-  const SimWorld world({.order = sim::Order::kLate});
-  const Event first = Event::Measuring(world.side);
-  std::this_thread::sleep_for(kPause);
-  const Event second = Event::Measuring(world.side);
-  CHECK(Elapsed(first, second) < kPauseNs);
-  std::this_thread::sleep_for(kPause);
-  CHECK(Elapsed(first, Event::Measuring(world.side)) >= kPauseNs);
+TEST_CASE("A point's time is that of a GPU which does all as soon as it can, however late it is done here") {
+  const auto order = GENERATE(sim::Order::kLate, sim::Order::kEarly, sim::Order::kDrawn);
+  SimWorld world({.seed = 3, .order = order});
+  const Stream other(world.device);
+  const auto nap = [] { std::this_thread::sleep_for(kPause); };
+  const Event idle = Event::Measuring(world.side), at_once = Event::Measuring(world.side);
+  nap();
+  const Event later = Event::Measuring(world.side);
+  nap();
+  CHECK(Elapsed(idle, at_once) < kPauseNs);
+  CHECK(Elapsed(idle, later) >= kPauseNs);
+  CHECK(Elapsed(idle, later) < 2 * kPauseNs);
+
+  sim::Launch(world.side, {}, nap);
+  const Event behind = Event::Measuring(world.side);
+  Event(world.side).StreamWait(world.main);
+  const Event waited = Event::Measuring(world.main);
+  const Event beside = Event::Measuring(other);
+  CHECK(Elapsed(later, behind) >= 2 * kPauseNs);  // a nap of the host's, and the kernel's
+  CHECK(Elapsed(behind, waited) < kPauseNs);
+  CHECK(Elapsed(behind, waited) >= 0);
+  if (order == sim::Order::kLate) CHECK(Elapsed(beside, behind) > 0);  // it did not run at its launch
 }
 
 TEST_CASE("What an event measured stays when its stream goes on") {

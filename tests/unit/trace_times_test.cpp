@@ -37,9 +37,9 @@ TEST_CASE("A copy and a call have a second slice, which is when the device did t
   Array<float> x(100, *f.device, "x");
   const Place gpu(*f.device), cpu = Place::Cpu(*f.device);
   Set(cpu, 1.0F, x);
+  sim::Launch(Stream::Main(*f.device), {}, Pause);  // which the two come after
   Scale(gpu, 2.0F, x);
-  Pause();
-  static_cast<void>(cpu.Read(x));  // what runs the two
+  static_cast<void>(cpu.Read(x));
   const auto events = f.Events();
   const auto copies = Only(events, "X", "copy"), kernels = Only(events, "X", "kernel");
   const auto device_copies = Only(events, "X", "device copy");
