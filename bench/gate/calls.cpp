@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls of the runtime that transitions make on the simulated GPU. The simulated runtime is as strict as
-// the strictest vendor's: a host's wait takes two calls more than CUDA's, and a GPU that is not current one.
+// the strictest vendor's: a GPU that is not current takes one call more than with CUDA.
 #include <algorithm>
 #include <cstdio>
 #include <memory>

@@ -42,8 +42,8 @@ std::span<const Backend> Backends() noexcept;
 /// The device of that name: "cuda:1", "sim", "host" (no number is number 0). There is one of each name, made
 /// on first use and never destroyed, so that global objects may use it until the very end. It has the usual
 /// adaptors around it: statistics, checks in debug builds, and a pool where the backend asks for one. Throws
-/// NoDevice, which says why, DeviceError, and Error for a FERRY_UNIFIED that is neither 0 nor 1; a later call
-/// tries again. Any thread may call.
+/// NoDevice, which says why, DeviceError, and, for a vendor's GPU, Error for a FERRY_UNIFIED that is neither
+/// 0 nor 1; a later call tries again. Any thread may call.
 Device& GetDevice(std::string_view name);
 
 /// The device that the environment variable FERRY_DEVICE names, or else the picked backend's first one, as

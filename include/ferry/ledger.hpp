@@ -31,9 +31,9 @@ struct LedgerEntry {
   bool pageable;                 ///< copies of bytes that are the caller's, and not pinned
   std::uint64_t count = 0;       ///< how often
   std::uint64_t bytes = 0;       ///< of all together; of waits, those of the accesses that waited
-  /// Of the copies, those that read-only access would have saved: the copy's space had the bytes when
-  /// `written` asked for them mutable elsewhere, and gets back what it had. These are not counted:
-  /// - where a device asked for them, copies other than to the host for an access there;
+  /// Of the copies, those that read-only access would have saved: where the copy goes the bytes were when
+  /// `written` asked for them mutable elsewhere, and it brings back the same. These are not counted:
+  /// - where a device asked for them, copies except those to the host for an access there;
   /// - copies of another range than was asked for;
   /// - what is copied on from one of these.
   ///
@@ -48,17 +48,17 @@ struct LedgerEntry {
   std::uint64_t unread = 0;
   std::uint64_t pending = 0;  ///< of the same, those that nobody has read yet, and that still can be read
   /// Of the waits for a copy to the host, those that a Prefetch right after the write would have made
-  /// needless: the host had waited for the write's stream already, and what it then did before it asked for
-  /// these bytes took as long as this wait. Wrong where a pointer has written the bytes since, or where
-  /// another thread queued the write while the host waited.
+  /// needless: the host had already waited for the write's stream, and then did something else for at least
+  /// as long as this wait took. Wrong where a pointer has written the bytes since, or where another thread
+  /// queued the write while the host waited.
   std::uint64_t in_time = 0;
   /// What the host spent on all together, in nanoseconds: on waits, for evictions the wait for who used
   /// the block; else on the calls that allocate, copy and zero, or that queue it.
   std::int64_t took_ns = 0;
 };
 
-/// While it lives, it counts what moves, and for whom. A record takes about 100 ns on an idle Zen 5, and more
-/// where the clock and locks take longer. It has a note of each live memory, and at most 4096
+/// While it lives, it counts what moves, and for whom. A record takes some 80 to 100 ns on an idle Zen 3, and
+/// more where the clock and locks take longer. It has a note of each live memory, and at most 4096
 /// entries; where there would be more, half of each kind, those with the least bytes, become one without
 /// label and sites, and `unread` and `pending` are counted no further. Any thread may call.
 class Ledger {
@@ -70,7 +70,7 @@ class Ledger {
                ///< asked for them mutable has written
   };
 
-  /// Throws std::bad_alloc.
+  /// Throws std::bad_alloc, and std::logic_error in a call of an observer.
   explicit Ledger(Detail detail = Detail::kRecords);
   ~Ledger();
   Ledger(const Ledger&) = delete;

@@ -54,9 +54,9 @@ struct AccessRecord {
   std::optional<Write>
       written;             ///< what took the bytes from where they are wanted, if seen: the largest piece
   std::int64_t waited_ns;  ///< by the host, for bytes and for who used them, in nanoseconds
-  /// Of an access by the host, what it gets. Of one by a device that reads and writes, the bytes as the host
-  /// had them before, if it had all of them, nothing was on its way there, and the device has others. Both
-  /// are for reading, now. Else null.
+  /// Of an access by the host, what it gets. Of one by a device that reads and writes, the host's bytes from
+  /// before it, if the host had all of them, no copy to it was under way, and the device has a buffer of its
+  /// own. Else null. For reading, during the call.
   const void* bytes_on_host;
 };
 
@@ -90,9 +90,9 @@ struct FillRecord {
 };
 
 /// What became of bytes that a Prefetch or a Release copied: somebody read one of them there, or all of them
-/// were overwritten or given back before that. Nobody can know it of copies to bytes that the program gave,
-/// which it may read without an access; nor, where a memory has 64 copies that nobody has read yet, of the
-/// next ones. They are told as read, at once. Nothing is told where the memory outlives a device.
+/// were overwritten or given back before that. Two kinds of copies are told as read at once, since nobody can
+/// know: those to bytes that the program gave, which it may read without an access, and those made while 64
+/// copies of the memory are still unread. Nothing is told where the memory outlives a device.
 struct OutcomeRecord {
   const CopyRecord* copy;  ///< its stream and its source may be gone, and are null
   std::string_view label;  ///< of the memory when it was copied

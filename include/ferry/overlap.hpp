@@ -37,18 +37,18 @@ class [[nodiscard]] Overlap {
   class Section;
 
  public:
-  /// The section begins. The device must outlive it. Throws std::logic_error for a device that has no clock,
-  /// and DeviceError.
+  /// The section begins. The device must outlive it. Throws std::logic_error for a device that has no clock
+  /// and in a call of an observer, and DeviceError.
   explicit Overlap(Device& device);
   ~Overlap();
   Overlap(const Overlap&) = delete;
   Overlap& operator=(const Overlap&) = delete;
 
   /// What is queued on a stream while it lives are kernels, which can hide copies of other streams. The
-  /// stream counts as at work from the last access or copy on it in that time (so that what it waits for is
-  /// not taken for work) to the end: hence one of these for each kernel, or for several whose operands are in
-  /// place. Bytes that such an access zeroes, and waits that the program itself queues meanwhile, do count.
-  /// One whose stream is under graph capture when it begins or ends counts nothing.
+  /// stream counts as at work from the last access or copy on it during that time, so that waits for operands
+  /// are not taken for work, until this ends. Make one for each kernel, or one for several whose operands are
+  /// in place. Bytes that such an access zeroes, and waits that the program itself queues meanwhile, do
+  /// count. One whose stream is under graph capture when it begins or ends counts nothing.
   class [[nodiscard]] Kernels {
    public:
     /// Throws std::invalid_argument for a stream of another device than the section's, std::logic_error after

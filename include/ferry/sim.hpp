@@ -131,8 +131,8 @@ void Reset(const Options& options = {});
 /// Queues a "kernel". `touches` is the memory of its device, and the pinned and managed memory, that it uses:
 /// all other blocks of devices are out of its reach while it runs, and those that it only reads are
 /// write-protected. Memory that is not the simulator's is misuse there, except on a unified machine. Kernels
-/// run one at a time, on a thread that waits for them, that launches or that asks whether a stream is done,
-/// and, where more than 64 destroyed streams have work left, on one that makes a stream: then theirs do.
+/// run one at a time, on a thread that waits for them, launches, or asks whether a stream is done. While more
+/// than 64 destroyed streams have work left, a thread that makes a stream runs theirs, too.
 /// The body must not call Ferry, but may wait for other threads that do. A body that waits for something
 /// that its own thread does after the launch needs Order::kLate; one that waits for who makes a stream, a
 /// stream that lives. A body that throws is a kernel that failed: its device does no more work, and each

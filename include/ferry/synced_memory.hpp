@@ -34,17 +34,18 @@ namespace ferry {
 /// stream that an access names); bytes that nobody wrote read as zeros. A host pointer is current when it is
 /// returned. A GPU pointer is current for work queued after the call on the stream that it was asked for, and
 /// such an access lasts until that work is queued: what comes next waits for it. An access with a ByteRange
-/// fetches, changes and waits for these bytes alone, and returns the pointer to the first of them. Only host
-/// accesses block the host, and these accesses on a GPU: the first one of bytes given by set_cpu_data, which,
-/// like Caffe's, has read them when it returns, and one whose bytes come from a device of another backend.
+/// fetches, changes and waits for these bytes alone, and returns the pointer to the first of them. Host
+/// accesses block the host. On a GPU some do, too, such as the first one of bytes given by set_cpu_data,
+/// which, like Caffe's, has read them when it returns; docs/explanation/order.md lists them.
 ///
 /// Concurrent const accesses are safe, and so are non-const ones of disjoint ranges; a non-const one excludes
 /// all others of the same bytes until both have ended. Every call can throw DeviceError, OutOfMemory (or
 /// std::bad_alloc, where its notes have no room), and std::out_of_range for a range that is not within
 /// size(). One that throws leaves the bytes as they were, and can be made again. At most it has allocated
-/// memory in a space or started a copy to it, which head() shows. Assign alone can lose what it would
-/// replace, as it says. Pointers stay the same for life, except those that set_*_data replaces and Release
-/// takes back. They may be null while size is 0.
+/// memory in a space or started a copy to it, which head() shows. Only a failed Assign can lose bytes: those
+/// that it was to replace. The 32nd device of a memory is refused with std::length_error. Pointers stay the
+/// same for life, except those that set_*_data replaces and Release takes back. They may be null while size
+/// is 0.
 class SyncedMemory : private detail::ReadyWords {
  public:
   using SyncedHead = Head;  ///< Caffe's name
@@ -198,8 +199,8 @@ class SyncedMemory : private detail::ReadyWords {
   /// dropped or kept. The copy is made on the side where the source's bytes are, on the main stream if that
   /// is the GPU or both sides; between devices, and for bytes given to a unified device, by way of the host.
   /// Counts as a non-const access, and as a read of `source`. An Assign that throws leaves the bytes as they
-  /// were, except where only the GPU, or a unified device's one buffer, had them and the device has made a
-  /// copy that it says failed. Throws std::length_error beyond the capacity.
+  /// were, except where the device says that a copy failed which it has made, and no other space had the old
+  /// bytes. Throws std::length_error beyond the capacity.
   void Assign(const SyncedMemory& source, std::size_t size, Rest rest = Rest::kDropped,
               const Site& site = Site::Caller());
   /// The bytes of the range `to` become those of `source`, which may be this memory, from byte `from` on.

@@ -17,10 +17,10 @@ namespace ferry {
 /// Brings a net to today's form, in this order: V0 layers, fields of data transformations, V1 layers, input
 /// fields, BatchNorm's rates. Weights are moved, not copied. `file` is what errors and warnings call the net.
 /// Returns false, as Caffe does, where a V0 layer has a parameter that its type does not know: a warning
-/// names the parameter, and the net goes without. V1 fields beside a `layer { }` are dropped with a
-/// warning, and the result is still true. Throws NetError, and leaves the net as it was, for layers of two
-/// forms in one net, an unknown type, a padding layer before anything but one convolution or pooling, a V0
-/// layer's bottom that is no top before it, and inputs without a shape for each.
+/// names the parameter, and the net goes without. If a V0 layer has V1 fields beside its `layer { }`, they
+/// are dropped with a warning, and the result is still true. Throws NetError, and leaves the net as it was,
+/// for layers of two forms in one net, an unknown type, a padding layer before anything but one convolution
+/// or pooling, a V0 layer's bottom that is no top before it, and inputs without a shape for each.
 bool UpgradeNetAsNeeded(const std::string& file, NetParameter* param);
 /// Whether one of these steps is needed.
 bool NetNeedsUpgrade(const NetParameter& param);
