@@ -12,7 +12,7 @@ RUNTIME = "backends/sim/sim_runtime.cpp"
 
 MUTATIONS = [
     # Times.
-    ("backends/sim/sim_event.cpp", "[time = found->time] { *time = HostTime(); }", "[time = found->time, now = HostTime()] { *time = now; }",
+    ("backends/sim/sim_event.cpp", "[time = found->time, of = queue.get()] { *time = of->time; }", "[time = found->time, now = HostTime()] { *time = now; }",
      "an event is reached when it is recorded"),
     # Peers.
     (COPY, "    const bool between = direction == kDeviceToDevice;\n", "    const bool between = true;\n",
