@@ -72,7 +72,7 @@ struct Terms {
 template <int kSums>
 class LaneSums {
  public:
-  static constexpr int kLanes = 16;
+  static constexpr int kLanes = 8;
 
   KOKKOS_FORCEINLINE_FUNCTION void Add(int lane, const Terms<kSums>& terms) {
     for (int k = 0; k < kSums; ++k) sum_[k][lane] += terms.value[k];
@@ -89,7 +89,8 @@ class LaneSums {
   double sum_[kSums][kLanes] = {};
 };
 
-/// Sums of pieces of the rows of one channel: index (outer, piece, channel), as are the sums.
+/// Sums of pieces of the rows of one channel: index (outer, channel and piece), so that a CPU reads on. The
+/// sums are at (outer, piece, channel).
 template <int kSums, class Term>
 struct SumPieces {
   static constexpr std::int64_t kPiece = 1024;  ///< short, so that a GPU has many threads
@@ -98,9 +99,10 @@ struct SumPieces {
   std::int64_t channels, inner, pieces;
 
   template <class... X>
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t o, std::int64_t piece, std::int64_t c,
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t o, std::int64_t number,
                                               const View<double, 1>& sums, const X&... x) const {
     constexpr int kLanes = LaneSums<kSums>::kLanes;
+    const std::int64_t c = number / pieces, piece = number % pieces;
     const std::int64_t first = (o * channels + c) * inner;
     std::int64_t i = first + piece * kPiece;
     const std::int64_t end = i + kPiece < first + inner ? i + kPiece : first + inner;
@@ -203,7 +205,7 @@ class ChannelSums {
                   Flat(Overwrite(levels_[0])), Flat(operands)..., columns);
     } else {
       const SumPieces<kSums, Term> pieces{term, channels, inner, Blocks(inner, kPiece)};
-      ParallelFor(place, {outer, pieces.pieces, channels}, Flat(Overwrite(levels_[0])), Flat(operands)...,
+      ParallelFor(place, {outer, channels * pieces.pieces}, Flat(Overwrite(levels_[0])), Flat(operands)...,
                   pieces);
     }
     for (std::size_t level = 0; level < last_; ++level) {
