@@ -83,8 +83,8 @@ TEST_CASE("A state of an iteration that none is, or of a step that none is, is r
     const std::string text = "lr_policy: 'multistep' gamma: 0.5 stepvalue: 3 ";
     const auto solver = FedSolver<double>(SmallSolver(text), world.place());
     solver->net()->ToHDF5(folder / "net");
-    detail::History<double> history;
-    for (const auto& blob : dynamic_cast<SGDSolver<double>&>(*solver).history()) history.push_back(blob);
+    detail::Kept<double> kept;
+    for (const auto& blob : dynamic_cast<SGDSolver<double>&>(*solver).history()) kept.history.push_back(blob);
     const auto write = [&](int iter, int step) {
       SolverState state;
       state.set_iter(iter);
@@ -92,7 +92,7 @@ TEST_CASE("A state of an iteration that none is, or of a step that none is, is r
       state.set_solver_type("SGD");
       state.set_learned_net(folder / "net");
       std::filesystem::path file = folder / "state";
-      detail::WriteState(file, SolverOf("snapshot_format: " + format).snapshot_format(), state, history);
+      detail::WriteState(file, SolverOf("snapshot_format: " + format).snapshot_format(), state, kept);
       return file;
     };
     CheckRefuses(SmallSolver(text), write(-5, 0), world,

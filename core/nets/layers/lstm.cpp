@@ -14,7 +14,8 @@ namespace {
 /// gate, candidate; b_c; W_xc_static, for an input that is the same at each step, added to W_xc x; W_hc.
 /// Bottoms: x, steps x streams x ...; cont, steps x streams, 0 where a sequence begins; optionally an input
 /// that is the same at each step, streams x ...; with expose_hidden h and c before the first step, each 1 x
-/// streams x num_output. Without, h and c after a pass are those before the next.
+/// streams x num_output. Without, h and c after a pass are those before the next, also
+/// across a snapshot of a solver.
 /// Tops: h, steps x streams x num_output; with expose_hidden h and c after the last step.
 /// Gradient: cont and exposed states have none.
 /// Caffe: drops blobs that the layer's parameter has; here they are the weights, as of other layers. If a

@@ -87,12 +87,12 @@ void RecurrentLayer<T>::MakeNet(const NetParameter& param, const Unrolled& unrol
   for (const std::string& name : unrolled.last_state) last_state_.push_back(Find(name));
   output_ = Find(unrolled.output);
   // No gradient comes from the next batch.
-  for (Blob<T>* const state : last_state_) Set(this->place(), T(0), Diff(*state));
+  for (const auto& state : last_state_) Set(this->place(), T(0), Diff(*state));
 }
 
 template <class T>
-Blob<T>* RecurrentLayer<T>::Find(const std::string& name) const {
-  return net_->blob_by_name(name).get();
+std::shared_ptr<Blob<T>> RecurrentLayer<T>::Find(const std::string& name) const {
+  return net_->blob_by_name(name);
 }
 
 template <class T>
@@ -134,7 +134,7 @@ void RecurrentLayer<T>::Reshape(const Blobs& bottom, const Blobs& top) {
     inputs_[i]->ReshapeLike(*bottom[i]);
   }
   streams_ = bottom[0]->shape(1);
-  for (Blob<T>* const state : first_state_) state->Reshape({1, streams_, num_output()});
+  for (const auto& state : first_state_) state->Reshape({1, streams_, num_output()});
   if (changed) net_->Reshape();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     inputs_[i]->ShareData(*bottom[i]);
@@ -161,8 +161,14 @@ void RecurrentLayer<T>::set_place(const Place& place) {
 }
 
 template <class T>
+std::vector<std::shared_ptr<Blob<T>>> RecurrentLayer<T>::state() const {
+  if (Exposed() != 0) return {};
+  return last_state_;
+}
+
+template <class T>
 void RecurrentLayer<T>::Reset() {
-  for (Blob<T>* const state : last_state_) Set(this->place(), T(0), *state);
+  for (const auto& state : last_state_) Set(this->place(), T(0), *state);
 }
 
 template <class T>

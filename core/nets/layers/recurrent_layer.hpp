@@ -35,6 +35,8 @@ class RecurrentLayer : public Layer<T> {
   void LayerSetUp(const Blobs& bottom, const Blobs& top) override;
   void Reshape(const Blobs& bottom, const Blobs& top) override;
   void set_place(const Place& place) override;
+  /// The one after the last step, unless it is exposed.
+  std::vector<std::shared_ptr<Blob<T>>> state() const override;
 
   /// Makes the state that the next pass begins with zeros.
   void Reset();
@@ -92,7 +94,7 @@ class RecurrentLayer : public Layer<T> {
   void TakeParameters();
   /// Parameters of the net inside may have got other storage since they were shared between its steps.
   void ShareParameters();
-  Blob<T>* Find(const std::string& name) const;
+  std::shared_ptr<Blob<T>> Find(const std::string& name) const;
 
   int states_;
   std::int64_t steps_ = 0;
@@ -101,9 +103,9 @@ class RecurrentLayer : public Layer<T> {
   int last_layer_ = -1;  ///< the last one that runs
   std::unique_ptr<Net<T>> net_;
   // Blobs of that net.
-  Blobs inputs_;  ///< x, cont and, if there is one, x_static
-  Blobs first_state_, last_state_;
-  Blob<T>* output_ = nullptr;
+  std::vector<std::shared_ptr<Blob<T>>> inputs_;  ///< x, cont and, if there is one, x_static
+  std::vector<std::shared_ptr<Blob<T>>> first_state_, last_state_;
+  std::shared_ptr<Blob<T>> output_;
 };
 
 extern template class RecurrentLayer<float>;

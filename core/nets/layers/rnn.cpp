@@ -13,7 +13,8 @@ namespace {
 /// the same at each step, added to W_xh x; W_hh; W_ho; b_o.
 /// Bottoms: x, steps x streams x ...; cont, steps x streams, 0 where a sequence begins; optionally an input
 /// that is the same at each step, streams x ...; with expose_hidden h before the first step, 1 x streams x
-/// num_output. Without, h after a pass is h before the next.
+/// num_output. Without, h after a pass is h before the next, also
+/// across a snapshot of a solver.
 /// Tops: o, steps x streams x num_output; with expose_hidden h after the last step.
 /// Gradient: cont and exposed states have none.
 /// Caffe: drops blobs that the layer's parameter has; here they are the weights, as of other layers. If a

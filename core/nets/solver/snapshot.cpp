@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cstddef>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/nets/solver/log_line.hpp"
 #include "core/nets/solver/solver_state.hpp"
@@ -11,6 +14,19 @@
 
 namespace ferry {
 namespace {
+
+/// Of the train net and the test nets.
+template <class T>
+detail::StateBlobs<T> LayerState(const Net<T>& train, const std::vector<std::shared_ptr<Net<T>>>& tests) {
+  detail::StateBlobs<T> all;
+  const auto add = [&](const Net<T>& net) {
+    for (const auto& layer : net.layers())
+      for (auto& blob : layer->state()) all.push_back(std::move(blob));
+  };
+  add(train);
+  for (const auto& test : tests) add(*test);
+  return all;
+}
 
 [[noreturn]] void FailLearnedNet(const std::filesystem::path& state_file, const Error& error) {
   detail::FailSolver(state_file.string() + ", its learned_net: " + error.what());
@@ -65,15 +81,16 @@ void Solver<T>::Snapshot() {
   state.set_solver_type(type());
   const std::string file = SnapshotFilename(hdf5 ? ".solverstate.h5" : ".solverstate");
   detail::LogInfo("Snapshotting solver state to ", hdf5 ? "HDF5" : "binary proto", " file ", file);
-  detail::WriteState(file, param_.snapshot_format(), state, history_);
+  detail::WriteState<T>(file, param_.snapshot_format(), state, {history_, LayerState(*net_, test_nets_)});
 }
 
 template <class T>
 void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& site) {
   const TransferGuard meant(TransferPolicy::kAllow);
   detail::LogInfo("Restoring previous solver status from ", state_file.string());
-  detail::History<T> history;
-  const SolverState state = detail::ReadState(state_file, history_, &history, site);
+  const detail::Kept<T> old{history_, LayerState(*net_, test_nets_)};
+  detail::Kept<T> kept;
+  const SolverState state = detail::ReadState(state_file, old, &kept, site);
   if (state.has_solver_type() && state.solver_type() != type())
     detail::FailSolver(state_file.string() + " is of a solver of type " + state.solver_type() +
                        ", and this one is " + type());
@@ -87,7 +104,9 @@ void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& sit
       FailLearnedNet(state_file, error);
     }
   }
-  for (std::size_t i = 0; i < history.size(); ++i) *history_[i] = std::move(*history[i]);
+  for (std::size_t i = 0; i < history_.size(); ++i) *history_[i] = std::move(*kept.history[i]);
+  for (std::size_t i = 0; i < old.layer_state.size(); ++i)
+    old.layer_state[i]->ShareData(*kept.layer_state[i]);
   iter_ = state.iter();
   current_step_ = state.current_step();
   SetPass(0);

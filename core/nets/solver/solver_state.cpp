@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "core/nets/solver/log_line.hpp"
@@ -16,10 +17,26 @@
 namespace ferry::detail {
 namespace {
 
-std::string HistoryName(std::size_t number) { return "history/" + std::to_string(number); }
+/// A kind of arrays, as files and errors call it.
+struct Group {
+  const char* name;  ///< of HDF5's group
+  const char* in_words;
+};
+constexpr Group kHistory{"history", "history"}, kLayerState{"layer_state", "layers' state"};
+
+std::string NameOf(const Group& group, std::size_t number) {
+  return std::string(group.name) + '/' + std::to_string(number);
+}
 
 template <class T>
-void WriteHdf5(const std::filesystem::path& path, const SolverState& state, const History<T>& history) {
+void WriteHdf5(Hdf5File& file, const Group& group, const StateBlobs<T>& blobs) {
+  file.MakeGroup(group.name);
+  for (std::size_t i = 0; i < blobs.size(); ++i)
+    file.Write(NameOf(group, i), blobs[i]->shape(), blobs[i]->cpu_data());
+}
+
+template <class T>
+void WriteHdf5(const std::filesystem::path& path, const SolverState& state, const Kept<T>& kept) {
   Hdf5File file = Hdf5File::Create(path);
   const Shape one{1};
   const int iter = state.iter(), step = state.current_step();
@@ -28,21 +45,32 @@ void WriteHdf5(const std::filesystem::path& path, const SolverState& state, cons
   file.Write("current_step", one, &step);
   file.WriteString("seed", std::to_string(state.seed()));  // as text, for 64 bits
   file.WriteString("solver_type", state.solver_type());
-  file.MakeGroup("history");
-  for (std::size_t i = 0; i < history.size(); ++i)
-    file.Write(HistoryName(i), history[i]->shape(), history[i]->cpu_data());
+  WriteHdf5(file, kHistory, kept.history);
+  if (!kept.layer_state.empty()) WriteHdf5(file, kLayerState, kept.layer_state);
   file.Close();
 }
 
-[[noreturn]] void FailCount(const std::string& file, std::size_t count, std::size_t needed) {
-  FailSolver(file + " has " + std::to_string(count) + " history blobs, and the solver " +
+void RequireSame(const std::string& file, const Group& group, std::size_t count, std::size_t needed) {
+  if (count == needed) return;
+  FailSolver(file + " has " + std::to_string(count) + ' ' + group.in_words + " blobs, and the solver " +
              std::to_string(needed) + "; it is of another net, or of another type of solver");
 }
 
-[[noreturn]] void FailShape(const std::string& file, std::size_t number, const std::string& found,
-                            const std::string& needed) {
-  FailSolver(file + ": history blob " + std::to_string(number) + " has shape " + found +
+[[noreturn]] void FailShape(const std::string& file, const Group& group, std::size_t number,
+                            const std::string& found, const std::string& needed) {
+  FailSolver(file + ": " + group.in_words + " blob " + std::to_string(number) + " has shape " + found +
              ", and the solver's has " + needed + "; it is of another net");
+}
+
+/// A blob of zeros for each, with its name.
+template <class T>
+StateBlobs<T> MakeLike(const StateBlobs<T>& like) {
+  StateBlobs<T> blobs;
+  for (const auto& blob : like) {
+    blobs.push_back(std::make_shared<Blob<T>>(blob->shape(), blob->device()));
+    blobs.back()->set_name(blob->name());
+  }
+  return blobs;
 }
 
 void RequireCount(double value, const std::string& file, const char* name) {
@@ -63,7 +91,22 @@ int ReadCount(const Hdf5File& file, const std::string& path, const char* name) {
 }
 
 template <class T>
-SolverState ReadHdf5(const std::filesystem::path& path, const History<T>& like, History<T>* history,
+StateBlobs<T> ReadHdf5(const Hdf5File& file, const std::string& path, const Group& group,
+                       const StateBlobs<T>& like, const Site& site) {
+  const std::size_t count = file.Names(group.name).size();
+  RequireSame(path, group, count, like.size());
+  StateBlobs<T> blobs = MakeLike(like);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Shape shape = file.ShapeOf(NameOf(group, i));
+    if (shape != like[i]->shape()) FailShape(path, group, i, shape.ToString(), like[i]->shape_string());
+    file.Read(NameOf(group, i),
+              std::span(blobs[i]->overwrite_cpu_data(site), static_cast<std::size_t>(shape.count())));
+  }
+  return blobs;
+}
+
+template <class T>
+SolverState ReadHdf5(const std::filesystem::path& path, const Kept<T>& like, Kept<T>* kept,
                      const Site& site) {
   const Hdf5File file = Hdf5File::Open(path);
   SolverState state;
@@ -79,45 +122,51 @@ SolverState ReadHdf5(const std::filesystem::path& path, const History<T>& like, 
       FailSolver(path.string() + ": seed '" + text + "' is no number");
     state.set_seed(seed);
   }
-  const std::size_t count = file.Names("history").size();
-  if (count != like.size()) FailCount(path.string(), count, like.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    const Shape shape = file.ShapeOf(HistoryName(i));
-    if (shape != like[i]->shape()) FailShape(path.string(), i, shape.ToString(), like[i]->shape_string());
-    history->push_back(std::make_shared<Blob<T>>(shape, like[i]->device()));
-    history->back()->set_name(like[i]->name());
-    file.Read(HistoryName(i),
-              std::span(history->back()->overwrite_cpu_data(site), static_cast<std::size_t>(shape.count())));
-  }
+  kept->history = ReadHdf5(file, path.string(), kHistory, like.history, site);
+  kept->layer_state = file.HasGroup(kLayerState.name)
+                          ? ReadHdf5(file, path.string(), kLayerState, like.layer_state, site)
+                          : MakeLike(like.layer_state);
   return state;
 }
 
+/// Takes the messages' content.
 template <class T>
-SolverState ReadBinary(const std::filesystem::path& path, const History<T>& like, History<T>* history,
+StateBlobs<T> ReadBinary(google::protobuf::RepeatedPtrField<BlobProto>& messages, const std::string& path,
+                         const Group& group, const StateBlobs<T>& like, const Site& site) {
+  const auto count = static_cast<std::size_t>(messages.size());
+  RequireSame(path, group, count, like.size());
+  StateBlobs<T> blobs;
+  for (std::size_t i = 0; i < count; ++i) {
+    BlobProto& message = messages.at(static_cast<int>(i));
+    auto blob = std::make_shared<Blob<T>>(like[i]->device());
+    blob->set_name(like[i]->name());
+    try {
+      blob->FromProto(message, true, site);
+    } catch (const Error& error) {
+      FailSolver(path + ": " + group.in_words + " blob " + std::to_string(i) + ": " + error.what());
+    }
+    if (!like[i]->ShapeEquals(message))
+      FailShape(path, group, i, blob->shape_string(), like[i]->shape_string());
+    blob->ReshapeLike(*like[i]);  // where the message has the four dims of old
+    blobs.push_back(std::move(blob));
+    message.Clear();
+  }
+  messages.Clear();
+  return blobs;
+}
+
+template <class T>
+SolverState ReadBinary(const std::filesystem::path& path, const Kept<T>& like, Kept<T>* kept,
                        const Site& site) {
   SolverState state;
   ReadProtoFromBinaryFileOrDie(path, &state);
   if (!state.has_iter()) FailSolver(path.string() + " has no iter; it is no solver's state");
   RequireCount(state.iter(), path.string(), "iter");
   RequireCount(state.current_step(), path.string(), "current_step");
-  const auto count = static_cast<std::size_t>(state.history_size());
-  if (count != like.size()) FailCount(path.string(), count, like.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    BlobProto& message = *state.mutable_history(static_cast<int>(i));
-    auto blob = std::make_shared<Blob<T>>(like[i]->device());
-    blob->set_name(like[i]->name());
-    try {
-      blob->FromProto(message, true, site);
-    } catch (const Error& error) {
-      FailSolver(path.string() + ": history blob " + std::to_string(i) + ": " + error.what());
-    }
-    if (!like[i]->ShapeEquals(message))
-      FailShape(path.string(), i, blob->shape_string(), like[i]->shape_string());
-    blob->ReshapeLike(*like[i]);  // where the message has the four dims of old
-    history->push_back(std::move(blob));
-    message.Clear();
-  }
-  state.clear_history();
+  kept->history = ReadBinary(*state.mutable_history(), path.string(), kHistory, like.history, site);
+  kept->layer_state = state.layer_state_size() != 0 ? ReadBinary(*state.mutable_layer_state(), path.string(),
+                                                                 kLayerState, like.layer_state, site)
+                                                    : MakeLike(like.layer_state);
   return state;
 }
 
@@ -125,25 +174,26 @@ SolverState ReadBinary(const std::filesystem::path& path, const History<T>& like
 
 template <class T>
 void WriteState(const std::filesystem::path& file, SolverParameter::SnapshotFormat format,
-                const SolverState& state, const History<T>& history) {
-  if (format == SolverParameter::HDF5) return WriteHdf5(file, state, history);
+                const SolverState& state, const Kept<T>& kept) {
+  if (format == SolverParameter::HDF5) return WriteHdf5(file, state, kept);
   SolverState whole = state;
-  for (const auto& blob : history) blob->ToProto(whole.add_history());
+  for (const auto& blob : kept.history) blob->ToProto(whole.add_history());
+  for (const auto& blob : kept.layer_state) blob->ToProto(whole.add_layer_state());
   WriteProtoToBinaryFile(whole, file);
 }
 
 template <class T>
-SolverState ReadState(const std::filesystem::path& file, const History<T>& like, History<T>* history,
+SolverState ReadState(const std::filesystem::path& file, const Kept<T>& like, Kept<T>* kept,
                       const Site& site) try {
-  return IsHdf5(file) ? ReadHdf5(file, like, history, site) : ReadBinary(file, like, history, site);
+  return IsHdf5(file) ? ReadHdf5(file, like, kept, site) : ReadBinary(file, like, kept, site);
 } catch (const FormatError& error) {
   FailSolver(error.what());
 }
 
 #define FERRY_INSTANTIATE(T)                                                              \
   template void WriteState(const std::filesystem::path&, SolverParameter::SnapshotFormat, \
-                           const SolverState&, const History<T>&);                        \
-  template SolverState ReadState(const std::filesystem::path&, const History<T>&, History<T>*, const Site&)
+                           const SolverState&, const Kept<T>&);                           \
+  template SolverState ReadState(const std::filesystem::path&, const Kept<T>&, Kept<T>*, const Site&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE

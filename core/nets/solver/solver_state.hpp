@@ -11,18 +11,26 @@
 namespace ferry::detail {
 
 template <class T>
-using History = std::vector<std::shared_ptr<Blob<T>>>;
+using StateBlobs = std::vector<std::shared_ptr<Blob<T>>>;
 
-/// Writes a .solverstate: the state, which has no history, and the history. The file appears whole or not at
+/// The arrays of a snapshot that are no weights.
+template <class T>
+struct Kept {
+  StateBlobs<T> history;      ///< of the solver
+  StateBlobs<T> layer_state;  ///< of layers, in the order of nets and their layers
+};
+
+/// Writes a .solverstate: the state, which has no arrays, and the arrays. The file appears whole or not at
 /// all. Throws NetError.
 template <class T>
 void WriteState(const std::filesystem::path& file, SolverParameter::SnapshotFormat format,
-                const SolverState& state, const History<T>& history);
+                const SolverState& state, const Kept<T>& kept);
 
-/// Reads one, of either format. `like` is the history that the solver has, and `history` becomes one of the
-/// same shapes, written at `site`. Throws NetError for another history, and for a file that is no state.
+/// Reads one, of either format. `like` is what the solver and its nets have, and `kept` becomes that of the
+/// file, of the same shapes, written at `site`; zeros for layers' state in a file without any, such as
+/// Caffe's. Throws NetError for another history or other layers' state, and for a file that is no state.
 template <class T>
-SolverState ReadState(const std::filesystem::path& file, const History<T>& like, History<T>* history,
+SolverState ReadState(const std::filesystem::path& file, const Kept<T>& like, Kept<T>* kept,
                       const Site& site);
 
 }  // namespace ferry::detail

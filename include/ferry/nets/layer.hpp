@@ -62,6 +62,9 @@ class Layer : public LayerBase {
   /// Says which that is.
   void set_loss(int top, T value);
 
+  /// Blobs, no parameters, whose data a pass leaves for the next one. A solver's snapshot has them.
+  virtual std::vector<std::shared_ptr<Blob<T>>> state() const { return {}; }
+
   /// The layer's parameter, with its blobs.
   // NOLINTNEXTLINE(google-default-arguments): as Caffe's
   virtual void ToProto(LayerParameter* param, bool write_diff = false);

@@ -208,4 +208,8 @@ MUTATIONS = [
     ("core/nets/data/idx.cpp", "beside.folder() / place.filename();", "place;", "a part of a data set is where the whole is to be"),
     ("core/nets/format/proto_io.cpp", "    const detail::WithoutWriteSignals quiet;\n", "", "a limit of files' sizes ends a program that writes a snapshot"),
     ("core/nets/hdf5/hdf5_file.cpp", "    const WithoutWriteSignals quiet;\n", "", "a limit of files' sizes ends a program that writes HDF5"),
+    ("core/nets/layers/recurrent_layer.cpp", "  return last_state_;\n", "  return {};\n", "a recurrent layer's state is in no snapshot"),
+    ("core/nets/solver/snapshot.cpp", "  for (const auto& test : tests) add(*test);\n", "", "the state of test nets' layers is in no snapshot"),
+    ("core/nets/solver/solver_state.cpp", "  if (!kept.layer_state.empty()) WriteHdf5(file, kLayerState, kept.layer_state);\n", "", "layers' state is in no snapshot of HDF5"),
+    ("core/nets/solver/snapshot.cpp", "    old.layer_state[i]->ShareData(*kept.layer_state[i]);", "    static_cast<void>(old);", "layers' state is read and not taken"),
 ]

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Snapshots of nets whose layers leave something for the next pass.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "ferry/nets/proto_io.hpp"
+#include "tests/nets/solver_world.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using ferry::testing::World;
+
+/// A layer of that type over two steps of four streams, each of which goes on for ever; tested each
+/// iteration.
+SolverParameter RecurrentSolver(const std::string& type, const std::string& text, int outputs = 3) {
+  const std::string net = R"(
+    layer { name: "in" type: "Input" top: "x" top: "target"
+            input_param { shape { dim: 2 dim: 4 dim: 3 } shape { dim: 2 dim: 4 dim: )" +
+                          std::to_string(outputs) + R"( } } }
+    layer { name: "cont" type: "DummyData" top: "cont"
+            dummy_data_param { shape { dim: 2 dim: 4 } data_filler { value: 1 } } }
+    layer { name: "r" type: ")" +
+                          type + R"(" bottom: "x" bottom: "cont" top: "y"
+            recurrent_param { num_output: )" +
+                          std::to_string(outputs) + R"( weight_filler { type: "gaussian" std: 0.5 } } }
+    layer { name: "loss" type: "EuclideanLoss" bottom: "y" bottom: "target" top: "loss" })";
+  return SolverOf(
+      "lr_policy: 'fixed' base_lr: 0.05 snapshot_after_train: false test_iter: 1 test_interval: 1 "
+      "random_seed: 3 " +
+      text + " net_param {" + net + "}");
+}
+
+std::vector<float> StateOf(Solver<float>& solver) {
+  std::vector<float> values = ElementsOf<float>(solver.net()->layer_by_name("r")->state());
+  const auto of_test = ElementsOf<float>(solver.test_nets()[0]->layer_by_name("r")->state());
+  values.insert(values.end(), of_test.begin(), of_test.end());
+  return values;
+}
+
+std::filesystem::path StateFile(const Folder& folder, const std::string& format) {
+  return folder / (format == "HDF5" ? "s_iter_3.solverstate.h5" : "s_iter_3.solverstate");
+}
+
+TEST_CASE("A restored run of recurrent layers goes on with their state, in tests too") {
+  for (const std::string type : {"RNN", "LSTM"})
+    for (const std::string format : {"BINARYPROTO", "HDF5"})
+      for (const char* const where : {"host cpu", "sim stream"}) {
+        INFO(type << ", " << format << ", " << where);
+        const Folder folder;
+        const World world(where);
+        const SolverParameter param = RecurrentSolver(type, PrefixIn(folder) + "snapshot_format: " + format);
+        const auto whole = FedSolver<float>(param, world.place());
+        whole->Step(3);
+        whole->Snapshot();
+        whole->Step(4);
+
+        const auto restored = FedSolver<float>(param, world.place());
+        restored->Restore(StateFile(folder, format));
+        restored->Step(4);
+        CHECK(Contents<float>(*restored) == Contents<float>(*whole));
+        CHECK(StateOf(*restored) == StateOf(*whole));
+      }
+}
+
+TEST_CASE("From a state without that of layers, as Caffe writes it, they begin with zeros") {
+  const Folder folder;
+  const World world("host cpu");
+  const SolverParameter param = RecurrentSolver("LSTM", PrefixIn(folder));
+  const auto solver = FedSolver<float>(param, world.place());
+  solver->Step(3);
+  solver->Snapshot();
+  const std::filesystem::path file = StateFile(folder, "");
+  SolverState state;
+  ReadProtoFromBinaryFileOrDie(file, &state);
+  CHECK(state.layer_state_size() == 4);
+  state.clear_layer_state();
+  WriteProtoToBinaryFile(state, file);
+  solver->Restore(file);
+  CHECK(StateOf(*solver) == std::vector<float>(StateOf(*solver).size()));
+}
+
+TEST_CASE("A state of other layers is refused, and changes nothing") {
+  for (const std::string format : {"BINARYPROTO", "HDF5"}) {
+    INFO(format);
+    const Folder folder;
+    const World world("sim stream");
+    const std::string text = PrefixIn(folder) + "snapshot_format: " + format;
+    const auto lstm = FedSolver<float>(RecurrentSolver("LSTM", text), world.place());
+    lstm->Step(3);
+    const auto refuses = [&](const SolverParameter& param, const std::string& error) {
+      const auto other = FedSolver<float>(param, world.place());
+      other->Step(1);
+      const Contents<float> before(*other);
+      const std::vector<float> state = StateOf(*other);
+      lstm->Snapshot();
+      CHECK_THROWS_MATCHES(other->Restore(StateFile(folder, format)), NetError,
+                           MessageMatches(ContainsSubstring(error)));
+      CHECK(Contents<float>(*other) == before);
+      CHECK(StateOf(*other) == state);
+    };
+    SolverParameter without_tests = RecurrentSolver("LSTM", text);
+    without_tests.clear_test_iter();
+    without_tests.clear_test_interval();
+    const auto untested = FedSolver<float>(without_tests, world.place());
+    lstm->Snapshot();
+    CHECK_THROWS_MATCHES(untested->Restore(StateFile(folder, format)), NetError,
+                         MessageMatches(ContainsSubstring("has 4 layers' state blobs, and the solver 2")));
+    SolverParameter fewer = RecurrentSolver("LSTM", text);
+    for (int i : {0, 1})
+      fewer.mutable_net_param()->mutable_layer(0)->mutable_input_param()->mutable_shape(i)->set_dim(1, 2);
+    fewer.mutable_net_param()->mutable_layer(1)->mutable_dummy_data_param()->mutable_shape(0)->set_dim(1, 2);
+    refuses(fewer, "layers' state blob 0 has shape 1 4 3 (12)");
+  }
+}
+
+}  // namespace
+}  // namespace ferry::nets_test
