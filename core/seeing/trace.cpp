@@ -204,7 +204,7 @@ void Trace::Events::On(const AccessRecord& access) {
 void Trace::Events::On(const CallRecord& call) {
   const Turn turn(*this);
   if (!turn) return;
-  const Nanoseconds end = Now(), begin = std::max<Nanoseconds>(end - call.took_ns, 0);
+  const auto [begin, end] = UpToNow(call.took_ns);
   const char* const work = call.kind == CallRecord::Kind::kKernel ? "kernel" : "call";
   Add(LaneOfThread(), begin, end, detail::TextOf(call, call.on == nullptr ? work : "call"));
   if (call.on != nullptr) {
@@ -218,65 +218,6 @@ void Trace::Events::On(const CallRecord& call) {
       for (const auto& [memory, range, access] : call.operands)
         Note(*memory, track, range, access != Access::kRead ? OnHost::kWrites : OnHost::kReads);
   }
-}
-
-/// For the host a read waits for writes, and a write for all. A stream's access waits for copies that
-/// read the caller's bytes. They are over now.
-void Trace::Events::On(const WaitRecord& wait) {
-  const Turn turn(*this);
-  if (!turn) return;
-  const Nanoseconds now = Now(), begin = std::max<Nanoseconds>(now - wait.waited_ns, 0);
-  const Lane here = LaneOfThread();
-  auto& works = memories_[wait.memory].works;
-  const auto rest = std::stable_partition(works.begin(), works.end(), [&](const Work& work) {
-    const bool reads = wait.side == Side::kCpu && wait.access == Access::kRead;
-    return !detail::Meet(work.range, wait.range) || work.does == OnHost::kNothing ||
-           (reads && work.does == OnHost::kReads);
-  });
-  for (auto work = rest; work != works.end(); ++work)
-    if (auto& open = work->track->open; open && open->begin <= work->begin) Close(*work->track, now);
-  Add(here, begin, now, detail::TextOf(wait));
-  for (auto work = rest; work != works.end(); ++work)
-    Flow(work->track->lane, work->begin, here, std::max(begin, work->begin));
-  works.erase(rest, works.end());
-  for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
-}
-
-/// Where a stream waits for all of another one, it waits for the last slice there. Of a point, the copies
-/// that may have come before it are known as long as nobody has waited for them; a block's allocation has no
-/// slice.
-void Trace::Events::On(const StreamWaitRecord& wait) {
-  const Turn turn(*this);
-  if (!turn) return;
-  const auto other = tracks_.find({SpaceOf(wait.other), wait.waits_for});
-  if (other == tracks_.end() || other->second.begun < 0) return;  // nothing was queued there yet
-  const Track& track = other->second;
-  auto& awaited = TrackOf(*wait.on).awaited;
-  const auto add = [&](Nanoseconds begun) {
-    constexpr std::size_t kMostAwaited = 32;
-    const auto same = [&](const Begun& one) { return one.track == &track && one.at == begun; };
-    if (awaited.size() < kMostAwaited && std::none_of(awaited.begin(), awaited.end(), same))
-      awaited.push_back({&track, begun});
-  };
-  if (!wait.for_point) return add(track.begun);
-  for (const Work& work : memories_[wait.memory].works)
-    if (work.track == &track && detail::Meet(work.range, wait.range)) add(work.begin);
-}
-
-void Trace::Events::On(const SyncRecord& sync) {
-  const Turn turn(*this);
-  if (!turn) return;
-  const Nanoseconds now = Now();
-  const Nanoseconds begin = std::max<Nanoseconds>(now - sync.waited_ns, 0);
-  const Lane here = LaneOfThread();
-  const auto track = sync.on != nullptr ? tracks_.find({SpaceOf(sync.device), sync.on->id()}) : tracks_.end();
-  if (track != tracks_.end())
-    if (const auto& open = track->second.open; open && open->begin <= begin) {
-      Flow(track->second.lane, open->begin, here, begin);
-      Close(track->second, now);
-    }
-  for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
-  Add(here, begin, now, detail::TextOf(sync));
 }
 
 void Trace::Events::On(const LifeRecord& life) {

@@ -60,6 +60,9 @@ class Trace::Events : public Observer {
     std::size_t space;
     std::size_t number;
   };
+  struct Period {
+    Nanoseconds begin, end;
+  };
   /// The last work that a stream was given, until it is known when it ended at the latest.
   struct Slice {
     Nanoseconds begin;
@@ -125,6 +128,12 @@ class Trace::Events : public Observer {
   void Note(const SyncedMemory& memory, Track& track, ByteRange range, OnHost does);
   void Flow(Lane from, Nanoseconds at, Lane to, Nanoseconds until);
   void Count(std::size_t space, const LifeRecord& life, const std::string& label);
+
+  // Waits.
+  Period UpToNow(std::int64_t took_ns) const;
+  static bool Awaits(ByteRange range, Access access, const Work& work) noexcept;
+  void AddWait(const SyncedMemory& memory, ByteRange range, Access access, Period waited,
+               std::string_view text);
 
   // Device times.
   void BeginMeasuring(const void* record, const Stream& on);

@@ -12,6 +12,7 @@ CLOCK = "core/seeing/device_times.cpp"
 TIMES = "core/seeing/trace_times.cpp"
 TOLD = "core/memory/told_call.cpp"
 TRACE = "core/seeing/trace.cpp"
+WAITS = "core/seeing/trace_waits.cpp"
 
 MUTATIONS = [
     ("core/memory/records.cpp", "buffer.adopted() ? memory.capacity() : buffer.allocated()", "buffer.adopted() ? memory.size() : buffer.allocated()", "a given block is told as long as the memory is now"),
@@ -134,17 +135,17 @@ MUTATIONS = [
     (TRACE, "if (std::uncaught_exceptions() > exceptions_) events_.file_.Drop();", "", "a half event is kept"),
     (CLOCK, "      if (asked > until) return best;\n", "", "who looks at a busy device looks for ever"),
     (TIMES, "return one.work.may_end();", "return true;", "the end of a memory takes the work of others"),
-    (TRACE, "wait.side == Side::kCpu && wait.access == Access::kRead;", "wait.access == Access::kRead;",
+    (WAITS, "wait.side == Side::kCpu ? wait.access : Access::kOverwrite;", "wait.access;",
      "a wait for the caller's bytes ends nothing"),
     (LEDGER, "NameOf(memory.label(), known.made)", "NameOf(memory.label())", "memories without a label are one"),
     (LEDGER, "NameOf(std::string(outcome.label), made)", "NameOf(std::string(outcome.label), made ? std::nullopt : made)", "a Prefetch in vain of a memory without a label is nobody's"),
     (ENTRIES, "label.empty() ? made : std::nullopt", "made", "memories of one label are told apart by their lines"),
-    (TRACE, "return one.track == &track && one.at == begun; };", "return one.track == nullptr; };", "a call that waits twice for a slice has two flows"),
-    (TRACE, " || other->second.begun < 0) return;", ") return;", "a stream that was given nothing is waited for from the trace's begin on"),
-    (TRACE, "if (work.track == &track && detail::Meet(work.range, wait.range)) add", "if (detail::Meet(work.range, wait.range)) add", "a copy on another stream is waited for"),
-    (TRACE, "if (work.track == &track && detail::Meet(work.range, wait.range)) add", "if (work.track == &track) add", "a copy of other bytes is waited for"),
-    (TRACE, " || work.does == OnHost::kNothing", "", "the host waits for copies between devices"),
-    (TRACE, "  if (!wait.for_point) return", "  return", "a stream that waits for a copy waits for what came behind it"),
+    (WAITS, "return one.track == &track && one.at == begun; };", "return one.track == nullptr; };", "a call that waits twice for a slice has two flows"),
+    (WAITS, " || other->second.begun < 0) return;", ") return;", "a stream that was given nothing is waited for from the trace's begin on"),
+    (WAITS, "if (work.track == &track && detail::Meet(work.range, wait.range)) add", "if (detail::Meet(work.range, wait.range)) add", "a copy on another stream is waited for"),
+    (WAITS, "if (work.track == &track && detail::Meet(work.range, wait.range)) add", "if (work.track == &track) add", "a copy of other bytes is waited for"),
+    (WAITS, " && work.does != OnHost::kNothing", "", "the host waits for copies between devices"),
+    (WAITS, "  if (!wait.for_point) return", "  return", "a stream that waits for a copy waits for what came behind it"),
     (TRACE, "std::exchange(track.awaited, {})", "track.awaited", "what a stream has waited for, its later work waits for, too"),
     (RECORDS, ".for_point = one.has_point", ".for_point = false", "nobody waits for a copy alone"),
     ("core/memory/arrival.cpp", "  PrepareAndTell(arrival, dst, bytes, Access::kOverwrite, on, dying);\n", "  dst.uses.Prepare(bytes, Access::kOverwrite, on, dying);\n",
@@ -245,7 +246,7 @@ MUTATIONS = [
     (LEDGER, "  if (call.on == nullptr && !copies && detail_ != Detail::kVerify) return;\n", "  if (call.on == nullptr) return;\n", "a copy within the host is not counted"),
     (LEDGER, "    if (access == Access::kRead) continue;\n", "", "who only reads has written"),
     (LEDGER, "    if (life.took_ns != 0)\n", "    if (false)\n", "a memory's end takes no time"),
-    (TRACE, "      Close(track->second, now);\n", "", "a slice goes on after its stream was waited for"),
+    (WAITS, "      Close(track->second, now);\n", "", "a slice goes on after its stream was waited for"),
     (LEDGER_TEXT, "entry.from == entry.to ? \"within \"", "false ? \"within \"", "a copy within a space goes from there to there"),
 
     # Bytes that a program gives, and sizes that an Assign gives.
@@ -275,8 +276,8 @@ MUTATIONS = [
     (LEDGER, "  return now <= 4 ? 2 : 1;\n", "  return 1;\n", "the first return of a memory that goes back and forth is none"),
 
     # What streams wait for, and who made memories.
-    (TRACE, "work.track == &track && detail::Meet(", "work.track == &track && detail::Within(", "of a copy, a part is not waited for"),
-    (TRACE, "kMostAwaited = 32", "kMostAwaited = 3", "a stream waits for three copies at most"),
-    (TRACE, "if (awaited.size() < kMostAwaited && std", "if (awaited.size() < 2 * kMostAwaited && std", "a stream remembers any number of copies"),
+    (WAITS, "work.track == &track && detail::Meet(", "work.track == &track && detail::Within(", "of a copy, a part is not waited for"),
+    (WAITS, "kMostAwaited = 32", "kMostAwaited = 3", "a stream waits for three copies at most"),
+    (WAITS, "if (awaited.size() < kMostAwaited && std", "if (awaited.size() < 2 * kMostAwaited && std", "a stream remembers any number of copies"),
     (ENTRIES, "return label == other.label && Same(made, other.made);", "return label == other.label;", "lines with one hash are one"),
 ]

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a trace says of waits: whose slices they end, and from where flows lead to them.
+#include <algorithm>
+
+#include "core/memory/byte_ranges.hpp"
+#include "core/seeing/trace.hpp"
+#include "core/seeing/trace_text.hpp"
+#include "ferry/synced_memory.hpp"
+
+namespace ferry {
+
+Trace::Events::Period Trace::Events::UpToNow(std::int64_t took_ns) const {
+  const Nanoseconds now = Now();
+  return {std::max<Nanoseconds>(now - took_ns, 0), now};
+}
+
+/// The host accesses the bytes in such a way: it waits for writes before it reads, and else for all.
+bool Trace::Events::Awaits(ByteRange range, Access access, const Work& work) noexcept {
+  return detail::Meet(work.range, range) && work.does != OnHost::kNothing &&
+         (access != Access::kRead || work.does != OnHost::kReads);
+}
+
+/// They are over now.
+void Trace::Events::AddWait(const SyncedMemory& memory, ByteRange range, Access access, Period waited,
+                            std::string_view text) {
+  const Lane here = LaneOfThread();
+  auto& works = memories_[&memory].works;
+  const auto rest = std::stable_partition(works.begin(), works.end(),
+                                          [&](const Work& work) { return !Awaits(range, access, work); });
+  for (auto work = rest; work != works.end(); ++work)
+    if (auto& open = work->track->open; open && open->begin <= work->begin) Close(*work->track, waited.end);
+  Add(here, waited.begin, waited.end, text);
+  for (auto work = rest; work != works.end(); ++work)
+    Flow(work->track->lane, work->begin, here, std::max(waited.begin, work->begin));
+  works.erase(rest, works.end());
+  for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
+}
+
+/// A stream's access waits for copies that read the caller's bytes.
+void Trace::Events::On(const WaitRecord& wait) {
+  const Turn turn(*this);
+  if (!turn) return;
+  const Period waited = UpToNow(wait.waited_ns);
+  const Access access = wait.side == Side::kCpu ? wait.access : Access::kOverwrite;
+  AddWait(*wait.memory, wait.range, access, waited, detail::TextOf(wait));
+}
+
+/// Where a stream waits for all of another one, it waits for the last slice there. Of a point, the copies
+/// that may have come before it are known as long as nobody has waited for them; a block's allocation has no
+/// slice.
+void Trace::Events::On(const StreamWaitRecord& wait) {
+  const Turn turn(*this);
+  if (!turn) return;
+  const auto other = tracks_.find({SpaceOf(wait.other), wait.waits_for});
+  if (other == tracks_.end() || other->second.begun < 0) return;  // nothing was queued there yet
+  const Track& track = other->second;
+  auto& awaited = TrackOf(*wait.on).awaited;
+  const auto add = [&](Nanoseconds begun) {
+    constexpr std::size_t kMostAwaited = 32;
+    const auto same = [&](const Begun& one) { return one.track == &track && one.at == begun; };
+    if (awaited.size() < kMostAwaited && std::none_of(awaited.begin(), awaited.end(), same))
+      awaited.push_back({&track, begun});
+  };
+  if (!wait.for_point) return add(track.begun);
+  for (const Work& work : memories_[wait.memory].works)
+    if (work.track == &track && detail::Meet(work.range, wait.range)) add(work.begin);
+}
+
+void Trace::Events::On(const SyncRecord& sync) {
+  const Turn turn(*this);
+  if (!turn) return;
+  const auto [begin, now] = UpToNow(sync.waited_ns);
+  const Lane here = LaneOfThread();
+  const auto track = sync.on != nullptr ? tracks_.find({SpaceOf(sync.device), sync.on->id()}) : tracks_.end();
+  if (track != tracks_.end())
+    if (const auto& open = track->second.open; open && open->begin <= begin) {
+      Flow(track->second.lane, open->begin, here, begin);
+      Close(track->second, now);
+    }
+  for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
+  Add(here, begin, now, detail::TextOf(sync));
+}
+
+}  // namespace ferry
