@@ -225,10 +225,12 @@ void Trace::Events::On(const LifeRecord& life) {
   if (!turn) return;
   if (life.what == LifeRecord::What::kMemory) {
     if (life.begins) return;
+    if (life.took_ns != 0) AddWait(life);
     memories_.erase(life.memory);
     for (std::size_t space = 1; space < live_.size(); ++space) ForgetMeasured(space);
     return;
   }
+  if (life.evicted && life.device == nullptr && IsAwaited(*life.memory)) AddWait(life);
   if (life.adopted) return;
   const std::size_t space = SpaceOf(life.device);
   auto& blocks = memories_[life.memory].blocks;

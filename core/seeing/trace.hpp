@@ -134,6 +134,8 @@ class Trace::Events : public Observer {
   static bool Awaits(ByteRange range, Access access, const Work& work) noexcept;
   void AddWait(const SyncedMemory& memory, ByteRange range, Access access, Period waited,
                std::string_view text);
+  void AddWait(const LifeRecord& life);
+  bool IsAwaited(const SyncedMemory& memory) const;
 
   // Device times.
   void BeginMeasuring(const void* record, const Stream& on);

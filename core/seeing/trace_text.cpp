@@ -57,6 +57,10 @@ std::string WithLabel(const char* what, const std::string& label) {
   return label.empty() ? what : what + (' ' + label);
 }
 
+const char* NameOfChange(const LifeRecord& life) {
+  return life.begins ? "allocate" : life.evicted ? "evict" : "free";
+}
+
 }  // namespace
 
 std::string TextOf(const CopyRecord& copy) {
@@ -98,9 +102,16 @@ std::string TextOf(const SyncRecord& sync) {
 }
 
 std::string TextOf(const LifeRecord& life, const std::string& label) {
-  const char* const what = life.begins ? "allocate" : life.evicted ? "evict" : "free";
+  const char* const what = NameOfChange(life);
   EventText text("memory", WithLabel(what, label));
   text.Say("label", label).Say("what", what).Say("bytes", life.bytes);
+  if (life.site) text.Say("asked_by", NameOf(*life.site));
+  return text.Done();
+}
+
+std::string TextOfWait(const LifeRecord& life) {
+  EventText text("wait", WithLabel("wait for", life.memory->label()));
+  text.Say("label", life.memory->label()).Say("what", NameOfChange(life)).Say("bytes", life.bytes);
   if (life.site) text.Say("asked_by", NameOf(*life.site));
   return text.Done();
 }

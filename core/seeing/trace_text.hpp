@@ -18,6 +18,8 @@ std::string TextOf(const SyncRecord& sync);
 /// `label` is what the block was allocated for: its end has to say the same.
 std::string TextOf(const LifeRecord& life, const std::string& label);
 std::string TextOf(const CallRecord& call, std::string_view category);
+/// Of the host's wait before a memory ends, or before its host bytes do.
+std::string TextOfWait(const LifeRecord& life);
 
 /// `read "x"`
 std::string OperandOf(const SyncedMemory& memory, Access access);

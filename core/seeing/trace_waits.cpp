@@ -45,6 +45,21 @@ void Trace::Events::On(const WaitRecord& wait) {
   AddWait(*wait.memory, wait.range, access, waited, detail::TextOf(wait));
 }
 
+/// Host bytes that are given back were waited for as if they were overwritten.
+void Trace::Events::AddWait(const LifeRecord& life) {
+  const Period waited = UpToNow(life.took_ns);
+  AddWait(*life.memory, {}, Access::kOverwrite, waited, detail::TextOfWait(life));
+}
+/// Whether whoever gives the host bytes back waits for work that is known here: a Release is timed in any
+/// case.
+bool Trace::Events::IsAwaited(const SyncedMemory& memory) const {
+  const auto known = memories_.find(&memory);
+  if (known == memories_.end()) return false;
+  const auto& works = known->second.works;
+  return std::any_of(works.begin(), works.end(),
+                     [](const Work& work) { return Awaits({}, Access::kOverwrite, work); });
+}
+
 /// Where a stream waits for all of another one, it waits for the last slice there. Of a point, the copies
 /// that may have come before it are known as long as nobody has waited for them; a block's allocation has no
 /// slice.

@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <chrono>
+#include <memory>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -29,29 +30,6 @@ TEST_CASE("A wait of the host ends the slice that it waited for, and a flow says
   CHECK(begins[0].Number("ts") == copies[0].Number("ts"));
   CHECK(OnOneTrack(ends[0], waits[0]));
   CHECK(EndOf(copies[0]) <= EndOf(waits[0]) + 0.002);
-}
-
-void FinishStream(const Stream& stream) { stream.Synchronize(); }
-
-TEST_CASE("A wait that the program makes for a stream is its thread's, and ends that stream's slice") {
-  TraceFixture f;
-  Blob<float> x({100}, *f.device);
-  const Stream stream(*f.device), other(*f.device);
-  WriteIt(x);
-  x.gpu_data(stream);
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  FinishStream(stream);
-  Event(other).HostWait();
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  const auto events = f.Events();
-  const auto waits = Only(events, "X", "wait"), reads = Only(events, "X", "access");
-  REQUIRE((waits.size() == 2 && reads.size() == 1));
-  for (const Json& wait : waits) CHECK((wait.Text("name") == "wait for sim:0" && wait.Number("dur") > 0));
-  CHECK(Only(events, "s", "wait").size() == 1);  // what an event waits for is not known
-  CHECK(ArgsOf(waits[0]).Text("asked_by").starts_with("FinishStream (trace_wait_test.cpp:"));
-  CHECK(!OnOneTrack(waits[0], reads[0]));
-  CHECK(EndOf(reads[0]) >= waits[0].Number("ts"));
-  CHECK(EndOf(reads[0]) <= EndOf(waits[0]) + 0.002);
 }
 
 TEST_CASE("A wait ends all slices that it waited for, on any stream, and no other") {
@@ -112,13 +90,36 @@ void CheckFlow(const std::vector<Json>& events, const Json& from, const Json& to
   CHECK((OnOneTrack(ends[0], to) && ends[0].Number("ts") == to.Number("ts")));
 }
 
-/// On streams, in the order in which they were queued.
-std::vector<Json> Queued(const std::vector<Json>& events, std::string_view category) {
-  auto slices = Only(events, "X", category);
-  std::erase_if(slices, [](const Json& slice) { return slice.Number("pid") == 1; });
-  std::sort(slices.begin(), slices.end(),
-            [](const Json& a, const Json& b) { return a.Number("ts") < b.Number("ts"); });
-  return slices;
+void ReleaseHost(SyncedMemory& memory) { memory.Release(Side::kCpu); }
+
+TEST_CASE("The end of a memory, or of its host bytes, waits for copies that use those") {
+  const bool releases = GENERATE(false, true);
+  TraceFixture f;
+  auto x = std::make_unique<SyncedMemory>(400, *f.device, "x");
+  x->mutable_cpu_data();
+  x->Prefetch(Side::kGpu, Stream(*f.device));
+  releases ? ReleaseHost(*x) : x.reset();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const auto events = f.Events();
+  const auto waits = Only(events, "X", "wait"), copies = Queued(events, "copy");
+  REQUIRE((waits.size() == 1 && copies.size() == 1));
+  CHECK((waits[0].Text("name") == "wait for x" && waits[0].Number("dur") > 0));
+  CHECK((ArgsOf(waits[0]).Text("label") == "x" && ArgsOf(waits[0]).Number("bytes") == 400));
+  CHECK(ArgsOf(waits[0]).Text("what") == (releases ? "evict" : "free"));
+  CHECK(ArgsOf(waits[0]).Text("asked_by").starts_with("ReleaseHost (trace_wait_test.cpp:") == releases);
+  CheckWaitedFor(events, copies[0], waits[0]);
+}
+
+TEST_CASE("Bytes that nobody uses, or a device's, end without a wait of the host") {
+  TraceFixture f;
+  SyncedMemory x(400, *f.device, "x"), y(400, *f.device, "y");
+  x.mutable_cpu_data();
+  x.gpu_data();
+  x.Release(Side::kGpu);
+  y.mutable_cpu_data();
+  y.overwrite_gpu_data();
+  ReleaseHost(y);
+  CHECK(Only(f.Events(), "X", "wait").empty());
 }
 
 TEST_CASE("A flow leads from the work that a stream waits for to what waits") {
