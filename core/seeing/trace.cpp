@@ -170,8 +170,8 @@ void Trace::Events::On(const CopyRecord& copy) {
   const Nanoseconds begin =
       copy_started < began_ ? Now() : std::chrono::nanoseconds(copy_started - began_).count();
   std::string text = detail::TextOf(copy);
-  EndMeasuring(&copy, *copy.on, text);
-  Track& track = Queue(*copy.on, {begin, {}, std::move(text)});
+  const bool measured = EndMeasuring(&copy, *copy.on, text);
+  Track& track = Queue(*copy.on, {begin, {}, std::move(text), measured});
   Note(*copy.memory, track, copy.range,
        copy.to == nullptr     ? OnHost::kWrites
        : copy.from == nullptr ? OnHost::kReads
@@ -208,12 +208,13 @@ void Trace::Events::On(const CallRecord& call) {
   const char* const work = call.kind == CallRecord::Kind::kKernel ? "kernel" : "call";
   Add(LaneOfThread(), begin, end, detail::TextOf(call, call.on == nullptr ? work : "call"));
   if (call.on != nullptr) {
-    EndMeasuring(&call, *call.on, detail::TextOf(call, work));
+    const bool measured = EndMeasuring(&call, *call.on, detail::TextOf(call, work));
     Track& track = TrackOf(*call.on);
     const auto same = BeginOf(track, call.site);
     if (same) track.open.reset();
     const Nanoseconds queued = same.value_or(begin);
-    Queue(*call.on, {queued, {}, detail::TextOf(call, work)});
+    Queue(*call.on, {queued, {}, detail::TextOf(call, work), measured});
+    if (call.waits) AddWait(track, {begin, end}, detail::TextOfWait(call));
     if (call.on->device().properties().unified)
       for (const auto& [memory, range, access] : call.operands)
         Note(*memory, track, range, access != Access::kRead ? OnHost::kWrites : OnHost::kReads);

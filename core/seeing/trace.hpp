@@ -68,6 +68,7 @@ class Trace::Events : public Observer {
     Nanoseconds begin;
     std::optional<Site> access;  ///< of an access, whose call may be told next
     std::string text;            ///< of the event: its category, name and arguments
+    bool measured = false;       ///< the last of what the track has measured
   };
   /// The same work as the device saw it, until it is over.
   struct Measured {
@@ -135,11 +136,13 @@ class Trace::Events : public Observer {
   void AddWait(const SyncedMemory& memory, ByteRange range, Access access, Period waited,
                std::string_view text);
   void AddWait(const LifeRecord& life);
+  void AddWait(Track& track, Period waited, std::string_view text);
   bool IsAwaited(const SyncedMemory& memory) const;
 
   // Device times.
   void BeginMeasuring(const void* record, const Stream& on);
-  void EndMeasuring(const void* record, const Stream& on, std::string text);
+  bool EndMeasuring(const void* record, const Stream& on, std::string text);
+  static bool IsOver(const Track& track) noexcept;
   void WriteMeasured(std::size_t space);
   void ForgetMeasured(std::size_t space);
   Lane DeviceLaneOf(Track& track);

@@ -129,6 +129,10 @@ std::string TextOf(const CallRecord& call, std::string_view category) {
   return EventText(category, NameOf(call.site)).Say("operands", operands).Say("bytes", bytes).Done();
 }
 
+std::string TextOfWait(const CallRecord& call) {
+  return EventText("wait", "wait for the result").Say("asked_by", NameOf(call.site)).Done();
+}
+
 std::string OperandOf(const SyncedMemory& memory, Access access) {
   return std::string(AskedAs(access)) + ' ' + NameOf(memory);
 }

@@ -20,6 +20,8 @@ std::string TextOf(const LifeRecord& life, const std::string& label);
 std::string TextOf(const CallRecord& call, std::string_view category);
 /// Of the host's wait before a memory ends, or before its host bytes do.
 std::string TextOfWait(const LifeRecord& life);
+/// Of the host's wait for a call's result.
+std::string TextOfWait(const CallRecord& call);
 
 /// `read "x"`
 std::string OperandOf(const SyncedMemory& memory, Access access);

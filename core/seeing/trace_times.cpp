@@ -26,19 +26,28 @@ void Trace::Events::BeginMeasuring(const void* record, const Stream& on) {
   if (auto point = detail::MeasuringPoint(on)) begun_.insert_or_assign(record, *std::move(point));
 }
 
-void Trace::Events::EndMeasuring(const void* record, const Stream& on, std::string text) {
+bool Trace::Events::EndMeasuring(const void* record, const Stream& on, std::string text) {
   const auto begin = begun_.extract(record);
-  if (begin.empty()) return;
+  if (begin.empty()) return false;
   const auto end = detail::MeasuringPoint(on);
-  if (!end) return;
+  if (!end) return false;
   detail::MeasuredWork work{begin.mapped(), *end};
-  if (work.may_end()) return;  // nobody would say when
+  if (work.may_end()) return false;  // nobody would say when
   constexpr std::size_t kLook = 64;
   Track& track = TrackOf(on);
   text.insert(std::string_view(R"("cat":")").size(), "device ");  // of its category
   track.measured.push_back({std::move(work), std::move(text)});
   if (++track.works % kLook == 0) WriteMeasured(track.lane.space);
   if (track.measured.size() > kMostMeasured) track.measured.pop_front();
+  return true;
+}
+
+/// What is over may have been written already.
+bool Trace::Events::IsOver(const Track& track) noexcept {
+  if (!track.open || !track.open->measured) return false;
+  if (track.measured.empty()) return true;
+  const detail::MeasuredWork& last = track.measured.back().work;
+  return !last.gone() && last.over();
 }
 
 /// What is over. All of a device at once, since an anchor costs a wait.
@@ -75,7 +84,8 @@ void Trace::Events::ForgetMeasured(std::size_t space) {
   if (std::none_of(tracks_.begin(), tracks_.end(), any)) return;
   WriteMeasured(space);
   for (auto& [key, track] : tracks_)
-    if (track.lane.space == space) std::erase_if(track.measured, ends);
+    if (track.lane.space == space && std::erase_if(track.measured, ends) != 0 && track.open)
+      track.open->measured = false;
 }
 
 Trace::Events::Lane Trace::Events::DeviceLaneOf(Track& track) {

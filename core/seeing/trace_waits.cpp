@@ -60,6 +60,16 @@ bool Trace::Events::IsAwaited(const SyncedMemory& memory) const {
                      [](const Work& work) { return Awaits({}, Access::kOverwrite, work); });
 }
 
+/// For all that a stream was given before. What another thread has given it since goes on.
+void Trace::Events::AddWait(Track& track, Period waited, std::string_view text) {
+  const Lane here = LaneOfThread();
+  if (track.open && track.open->begin <= waited.begin) {
+    Flow(track.lane, track.open->begin, here, waited.begin);
+    Close(track, waited.end);
+  }
+  Add(here, waited.begin, waited.end, text);
+}
+
 /// Where a stream waits for all of another one, it waits for the last slice there. Of a point, the copies
 /// that may have come before it are known as long as nobody has waited for them; a block's allocation has no
 /// slice.
@@ -81,19 +91,21 @@ void Trace::Events::On(const StreamWaitRecord& wait) {
     if (work.track == &track && detail::Meet(work.range, wait.range)) add(work.begin);
 }
 
+/// An event does not say whose work comes before it: what the device's clock shows to be over by now ends.
 void Trace::Events::On(const SyncRecord& sync) {
   const Turn turn(*this);
   if (!turn) return;
-  const auto [begin, now] = UpToNow(sync.waited_ns);
-  const Lane here = LaneOfThread();
-  const auto track = sync.on != nullptr ? tracks_.find({SpaceOf(sync.device), sync.on->id()}) : tracks_.end();
-  if (track != tracks_.end())
-    if (const auto& open = track->second.open; open && open->begin <= begin) {
-      Flow(track->second.lane, open->begin, here, begin);
-      Close(track->second, now);
-    }
-  for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
-  Add(here, begin, now, detail::TextOf(sync));
+  const Period waited = UpToNow(sync.waited_ns);
+  const std::size_t space = SpaceOf(sync.device);
+  const auto of = sync.on != nullptr ? tracks_.find({space, sync.on->id()}) : tracks_.end();
+  if (of != tracks_.end())
+    AddWait(of->second, waited, detail::TextOf(sync));
+  else
+    Add(LaneOfThread(), waited.begin, waited.end, detail::TextOf(sync));
+  if (sync.on == nullptr)
+    for (auto& [key, track] : tracks_)
+      if (track.lane.space == space && IsOver(track)) Close(track, waited.end);
+  for (std::size_t each = 1; each < live_.size(); ++each) WriteMeasured(each);
 }
 
 }  // namespace ferry
