@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/memory/guard.hpp"
 #include "ferry/detail/dependents.hpp"
 #include "ferry/detail/take.hpp"
 
@@ -15,7 +16,7 @@ std::string LabelOf(const std::string& name, BlobPart part) {
 
 Reshaping::Reshaping(Storage data, Storage diff, std::size_t before, std::size_t after, Device& device,
                      const std::string& name, Room room, const Site& site)
-    : changes_{Change{data, 0, 0}, Change{diff, 0, 0}}, after_(after) {
+    : changes_{Change{data, 0, 0}, Change{diff, 0, 0}}, site_(site), after_(after) {
   for (const BlobPart part : {BlobPart::kData, BlobPart::kDiff}) {
     Change& change = changes_[static_cast<std::size_t>(part)];
     const MemoryPtr& old = change.storage.memory;
@@ -74,6 +75,8 @@ void Reshaping::Commit() noexcept {
   for (Change& change : changes_) {
     SyncedMemory& memory = change.target();
     if (change.fresh != nullptr) {
+      if (const MemoryPtr& old = change.storage.memory; old.use_count() == 1)
+        HostGuard::NoteReplaced(*old, HostGuard::Instead::kOfBlob, site_);
       change.storage.memory = std::move(change.fresh);
       change.storage.first = 0;
     } else if (change.sole()) {

@@ -29,7 +29,7 @@ class Reshaping {
 
   /// Makes new storage where there is none, where the capacity is below `after`, and with kExact also where
   /// it is above and nobody shares it. `before` and `after` are the bytes that the blob uses; `name` is the
-  /// blob's, `site` the call's.
+  /// blob's, `site` the call's, which stays.
   Reshaping(Storage data, Storage diff, std::size_t before, std::size_t after, Device& device,
             const std::string& name, Room room, const Site& site);
   ~Reshaping();
@@ -65,6 +65,7 @@ class Reshaping {
   Change& Grown(BlobPart part);
 
   std::array<Change, 2> changes_;
+  const Site& site_;
   const std::size_t after_;
   bool committed_ = false;
 };

@@ -85,6 +85,7 @@ void SyncedMemory::Adopt(unsigned space, void* ptr, Constness constness, Deleter
   AnyBuffer([&](Buffer& buffer) {
     if (!goes(buffer)) return false;
     buffer.uses.Clear();
+    if (&buffer == &cpu_) detail::HostGuard::NoteReplaced(*this, detail::HostGuard::Instead::kOfMemory, site);
     GiveBack(buffer);
     return false;
   });

@@ -71,10 +71,10 @@ struct Arrival {
   bool noted = false;                  ///< before, by a use that stands for this one, too
   std::size_t copied = 0, zeroed = 0;  ///< in bytes
   Head before{};
-  std::optional<Write> written{};     ///< of the bytes that had to be copied
-  std::chrono::nanoseconds waited{};  ///< by the host
-  void* ptr = nullptr;                ///< to the first byte
-  const Buffer* allocating{};         ///< what had no memory last
+  std::optional<ferry::Write> written{};  ///< of the bytes that had to be copied
+  std::chrono::nanoseconds waited{};      ///< by the host
+  void* ptr = nullptr;                    ///< to the first byte
+  const Buffer* allocating{};             ///< what had no memory last
   struct Asked {
     Bytes bytes;
     unsigned to, source;

@@ -77,6 +77,11 @@ void HostGuard::GiveBack(const SyncedMemory& owner, void* ptr, const Site* relea
 void HostGuard::Lose(const SyncedMemory& owner, void* ptr) noexcept {
   Table::instance().Lose(ptr, owner.label());
 }
+void HostGuard::NoteReplacedPages(const SyncedMemory& memory, Instead what, const Site& by) noexcept {
+  const char* const whose =
+      what == Instead::kOfMemory ? " has given the memory other bytes" : " has given its blob other bytes";
+  Table::instance().NoteTaken(memory.cpu_.ptr, {by, whose});
+}
 std::byte* HostGuard::Reach(const void* ptr) noexcept { return Table::instance().Reach(ptr); }
 void HostGuard::RefreshPages(const SyncedMemory& memory, Bytes bytes) noexcept {
   Table::instance().Refresh(memory, bytes);
@@ -124,7 +129,7 @@ void HostGuard::Table::GiveBack(void* ptr, const std::string& label, const Site*
   const std::lock_guard lock(mutex_);
   const auto found = blocks_.find(static_cast<std::byte*>(ptr));
   End(found->second, label);
-  if (released != nullptr) found->second.released = *released;
+  if (released != nullptr) found->second.taken = {*released, " has released its host bytes"};
   pages_.Discard(found->second.begin, found->second.pages.size() * Pages::page());
   --live_;
   try {
@@ -138,6 +143,12 @@ void HostGuard::Table::GiveBack(void* ptr, const std::string& label, const Site*
 void HostGuard::Table::ForgetOldest() noexcept {
   blocks_.erase(gone_.front());
   gone_.pop_front();
+}
+
+void HostGuard::Table::NoteTaken(void* ptr, const Taken& taken) noexcept {
+  if (getpid() != process_) return;  // as in Make
+  const std::lock_guard lock(mutex_);
+  blocks_.find(static_cast<std::byte*>(ptr))->second.taken = taken;
 }
 
 void HostGuard::Table::Lose(void* ptr, const std::string& label) noexcept {

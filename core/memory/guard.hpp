@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/memory/arrival.hpp"
 #include "ferry/synced_memory.hpp"
@@ -28,6 +29,11 @@ class HostGuard {
   static void GiveBack(const SyncedMemory& owner, void* ptr, const Site* released) noexcept;
   /// The same where work may still use them: nobody gets them any more.
   static void Lose(const SyncedMemory& owner, void* ptr) noexcept;
+  /// By whom a locked memory, or the blob that alone has it, is about to be given other bytes.
+  enum class Instead : std::uint8_t { kOfMemory, kOfBlob };
+  static void NoteReplaced(const SyncedMemory& memory, Instead what, const Site& by) noexcept {
+    if (memory.cpu_.guarded) NoteReplacedPages(memory, what, by);
+  }
   /// Where we and the devices find the byte at `ptr`, whoever may touch it.
   static std::byte* Reach(const void* ptr) noexcept;
   /// Puts the bytes of a locked memory within the host's reach, or out of it, as they are now.
@@ -36,6 +42,7 @@ class HostGuard {
   }
 
  private:
+  static void NoteReplacedPages(const SyncedMemory& memory, Instead what, const Site& by) noexcept;
   static void RefreshPages(const SyncedMemory& memory, Bytes bytes) noexcept;
   class Table;
 };

@@ -43,11 +43,12 @@ bool HostGuard::Table::Describe(FaultLine& line, const Block& block, const std::
   const auto byte = static_cast<std::size_t>(at - block.begin);
   HostGuard::Words::NameByte(line, at - block.begin,
                              block.owner != nullptr ? block.owner->label() : block.label, block.bytes);
-  if (block.released) {
-    HostGuard::Words::NameSite(line, *block.released);
-    line << " has released its host bytes.";
+  if (block.owner == nullptr && block.taken) {
+    HostGuard::Words::NameSite(line, block.taken->by);
+    line << block.taken->how << ". Call " << HostGuard::Words::RightAccess(Side::kCpu, access)
+         << " again after that.";
   } else if (block.owner == nullptr) {
-    line << "the memory has ended, or was given other bytes.";
+    line << "the memory has ended, and its pointers with it.";
   } else if (byte >= block.bytes) {
     line << "nothing is there.";
   } else {

@@ -24,10 +24,17 @@ class HostGuard::Table final : public FaultReporter {
  public:
   static constexpr std::size_t kMost = 8192;  ///< live blocks: each needs two of the system's mappings
 
+  /// By a call that took the bytes from the memory, or the memory from its blob.
+  struct Taken {
+    Site by;
+    const char* how;  ///< what is said behind the site
+  };
+
   static Table& instance();
 
   void* Make(const SyncedMemory& owner, std::size_t bytes);
   void GiveBack(void* ptr, const std::string& label, const Site* released) noexcept;
+  void NoteTaken(void* ptr, const Taken& taken) noexcept;
   std::byte* Reach(const void* ptr) const noexcept { return pages_.Work(ptr); }
   void Lose(void* ptr, const std::string& label) noexcept;
   void Refresh(const SyncedMemory& memory, Bytes bytes) noexcept;
@@ -43,9 +50,9 @@ class HostGuard::Table final : public FaultReporter {
  private:
   using Access = Pages::Access;
   struct Block {
-    const SyncedMemory* owner;     ///< null after it was given back
-    std::string label;             ///< then
-    std::optional<Site> released;  ///< by which Release, if it was one
+    const SyncedMemory* owner;   ///< null after it was given back
+    std::string label;           ///< then
+    std::optional<Taken> taken;  ///< if it was so, rather than given back at the memory's end
     std::byte* begin;
     std::size_t bytes;
     std::vector<Access> pages;  ///< within whose reach each one is

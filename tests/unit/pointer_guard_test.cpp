@@ -12,45 +12,10 @@
 #include <vector>
 
 #include "ferry/ferry.hpp"
-#include "sim_child.hpp"
+#include "pointer_guard_fixture.hpp"
 
 namespace ferry::testing {
 namespace {
-
-constexpr std::size_t kPage = 4096, kTwoPages = 2 * kPage;
-
-struct Guarded {
-  Guarded() { SetPointerGuard(PointerGuard::kOn); }
-  Device& device = GetDevice("sim");
-  SyncedMemory memory{kTwoPages, device, "w"};
-  Stream stream{device};
-};
-
-void Write(void* ptr, std::size_t at = 0) { static_cast<volatile unsigned char*>(ptr)[at] = 1; }
-void Write(const void* ptr, std::size_t at = 0) { Write(const_cast<void*>(ptr), at); }
-
-/// How a child process ends that does this with a guarded memory.
-template <class Deed>
-Ended With(Deed deed) {
-  return InChild([&] {
-    Guarded guarded;
-    deed(guarded);
-  });
-}
-
-/// What the one says that may only end by SIGSEGV.
-template <class Deed>
-std::string Report(Deed deed) {
-  const Ended ended = With(deed);
-  CHECK(ended.signal == SIGSEGV);
-  return ended.errors;
-}
-template <class Deed>
-void CheckPasses(Deed deed) {
-  const Ended ended = With(deed);
-  CHECK(ended.signal == 0);
-  CHECK(ended.errors.empty());
-}
 
 #ifdef __x86_64__
 TEST_CASE("a write by a pointer that was for reading names the memory, the byte and who has it, too") {
@@ -101,20 +66,6 @@ TEST_CASE("bytes on their way to the host, unasked for, gone or beyond the end a
         }) == words + "byte 4096 of \"w\", which has 8192: only 4096 of them are in use.\n");
   CHECK(Report([](Guarded& g) { Touch(g.memory.cpu_data(), kTwoPages + 2); }) ==
         words + "3 bytes behind the end of \"w\", which has 8192: nothing is there.\n");
-}
-
-TEST_CASE("bytes that were given back name the line that released them, if there is one") {
-  const std::string words = "[ferry] [error] FERRY_GUARD: host code read byte 0 of \"w\", which has 8192: ";
-  CHECK(Report([](Guarded& g) {
-          const void* const old = g.memory.cpu_data();
-          g.memory.gpu_data();
-          g.memory.Release(Side::kCpu, Site::Caller("a.cpp", 34, "Evict"));
-          Touch(old);
-        }) == words + "Evict (a.cpp:34) has released its host bytes.\n");
-  CHECK(Report([](Guarded& g) {
-          const void* const old = SyncedMemory(kTwoPages, g.device, "w").cpu_data();
-          Touch(old);
-        }) == words + "the memory has ended, or was given other bytes.\n");
 }
 
 TEST_CASE("a copy that reads the bytes may be under way though only the host has them") {
