@@ -110,8 +110,7 @@ void KeepTrace(const std::string& wanted) try {
                    " is not a file; say trace.json, or a file with a dot or a slash in its "
                    "name");
   const std::string file = WithProcessId(wanted);
-  std::error_code none;  // a ledger's file is there by now
-  if (!ledger_file().empty() && std::filesystem::equivalent(file, ledger_file(), none))
+  if (!ledger_file().empty() && AreOne(file, ledger_file()))  // it is there by now
     return Log(LogLevel::kWarning, "FERRY_TRACE: the file " + file +
                                        " is that of FERRY_LEDGER, too, and gets no trace; name two files");
   static const Trace* trace = nullptr;

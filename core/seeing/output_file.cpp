@@ -2,6 +2,7 @@
 #include "core/seeing/output_file.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,23 +27,45 @@ bool LockAndEmpty(int file) noexcept {
   return ftruncate(file, 0) == 0;
 }
 
+/// What is written to both would be mixed. Devices take it as it comes.
+bool AreOneText(const struct stat& a, const struct stat& b) noexcept {
+  const bool keeps = S_ISREG(a.st_mode) || S_ISFIFO(a.st_mode) || S_ISSOCK(a.st_mode);
+  return keeps && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/// After a write that failed: whether to try again. Waits where the reader of a pipe has to make room.
+bool MayGoOn(int file) noexcept {
+  if (errno == EAGAIN) {
+    pollfd room{file, POLLOUT, 0};
+    return poll(&room, 1, -1) > 0 || errno == EINTR;
+  }
+  return errno == EINTR;
+}
+
 }  // namespace
 
 std::FILE* PrintedTo(const std::string& path) noexcept {
   struct stat there {};
   struct stat its {};
-  if (stat(path.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) return nullptr;
+  if (stat(path.c_str(), &there) != 0) return nullptr;
   for (std::FILE* const output : {stdout, stderr})
-    if (fstat(fileno(output), &its) == 0 && its.st_dev == there.st_dev && its.st_ino == there.st_ino)
-      return output;
+    if (fstat(fileno(output), &its) == 0 && AreOneText(there, its)) return output;
   return nullptr;
 }
 
+bool AreOne(const std::string& path, const std::string& other) noexcept {
+  struct stat there {};
+  struct stat its {};
+  return stat(path.c_str(), &there) == 0 && stat(other.c_str(), &its) == 0 && AreOneText(there, its);
+}
+
 bool Print(std::FILE* output, std::string_view text) noexcept {
-  if (std::fflush(output) != 0) return false;
+  const int file = fileno(output);
+  while (std::fflush(output) != 0)
+    if (!MayGoOn(file)) return false;
   while (!text.empty()) {
-    const ssize_t written = write(fileno(output), text.data(), text.size());
-    if (written < 0 && errno != EINTR) return false;
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && !MayGoOn(file)) return false;
     text.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
   }
   return true;

@@ -13,8 +13,10 @@ struct CloseFile {
 };
 using OutputFile = std::unique_ptr<std::FILE, CloseFile>;
 
-/// stdout or stderr, if it goes to this regular file. Else null.
+/// stdout or stderr, if it goes to this file, pipe or socket. Else null, as of a terminal or /dev/null.
 std::FILE* PrintedTo(const std::string& path) noexcept;
+/// Whether both name one file, pipe or socket.
+bool AreOne(const std::string& path, const std::string& other) noexcept;
 /// Writes behind what waits in a stream to be printed, which may be one of wide characters. Whether all of it
 /// is written; else errno says why.
 bool Print(std::FILE* output, std::string_view text) noexcept;

@@ -40,7 +40,7 @@ void EndTrace(const Trace& trace) noexcept;
 class Trace {
  public:
   /// Replaces the file. Throws Error, which names it and says why, where that can't be done, where a trace or
-  /// a ledger is being written there, or where stdout or stderr goes to that file.
+  /// a ledger is being written there, or where stdout or stderr goes to that file, pipe or socket.
   explicit Trace(const std::string& file);
   /// Writes what is left, and the end.
   ~Trace();

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where a process puts what its environment asks for: ledgers, traces and words at its end.
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -105,6 +113,56 @@ TEST_CASE("A trace leaves the file alone that the program prints to, and a warni
   CHECK(Count(Bytes(log),
               "FERRY_TRACE: Trace: the file /dev/stdout cannot be written: the program prints to it") == 1);
   CHECK(Count(Bytes(log), R"("ph":)") == 0);
+}
+
+enum class Kind : std::uint8_t { kPipe, kSocket };
+
+/// What a command writes to its stdout, which is a pipe or a socket.
+std::string WrittenTo(Kind kind, const std::string& command) {
+  std::array<int, 2> ends{};
+  REQUIRE((kind == Kind::kPipe ? pipe(ends.data()) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data())) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]), close(ends[1]);
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  close(ends[1]);
+  std::string written;
+  std::array<char, 4096> buffer{};
+  for (ssize_t n = 0; (n = read(ends[0], buffer.data(), buffer.size())) > 0;)
+    written.append(buffer.data(), static_cast<std::size_t>(n));
+  close(ends[0]);
+  int status = 1;
+  CHECK((waitpid(child, &status, 0) == child && status == 0));
+  return written;
+}
+
+TEST_CASE("A pipe or a socket that the program prints to gets no trace, and a ledger at its end") {
+  const Kind kind = GENERATE(Kind::kPipe, Kind::kSocket);
+  const std::string moves = " " FERRY_PROCESS_CHILD " moves ";
+  const std::string refused = " cannot be written: the program prints to it";
+  const std::string of_stdout = WrittenTo(kind, "FERRY_TRACE=/dev/stdout" + moves + "2>&1");
+  CHECK(Count(of_stdout, "the file /dev/stdout" + refused) == 1);
+  const std::string of_stderr = WrittenTo(kind, "FERRY_TRACE=/dev/stderr" + moves + "2>&1 >/dev/null");
+  CHECK(Count(of_stderr, "the file /dev/stderr" + refused) == 1);
+  const std::string both = WrittenTo(kind, "FERRY_LEDGER=/dev/stdout FERRY_TRACE=/dev/fd/1" + moves + "2>&1");
+  CHECK(Count(both, "FERRY_TRACE: the file /dev/fd/1 is that of FERRY_LEDGER, too") == 1);
+  CHECK(Count(both, "the host to sim:0") == 1);
+  for (const std::string& written : {of_stdout, of_stderr, both}) CHECK(Count(written, R"("ph":)") == 0);
+}
+
+TEST_CASE("A named pipe that is to have both trace and ledger has the ledger, and a warning says so") {
+  const Folder folder;
+  const std::string fifo = (folder / "fifo").string(), read = (folder / "read").string();
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  const std::string kept_open = "cat " + fifo + " > " + read + " & exec 3> " + fifo + "; ";
+  const std::string command = kept_open + "FERRY_LEDGER=" + fifo + " FERRY_TRACE=" + fifo +
+                              " timeout 60 " FERRY_PROCESS_CHILD " moves 2>&1; exec 3>&-; wait";
+  CHECK(Count(WrittenTo(Kind::kPipe, command), "is that of FERRY_LEDGER, too") == 1);
+  CHECK(Count(Bytes(read), "the host to sim:0") == 1);
+  CHECK(Count(Bytes(read), R"("ph":)") == 0);
 }
 
 TEST_CASE("A ledger stands behind wide characters that wait to be printed, too") {

@@ -269,11 +269,14 @@ MUTATIONS = [
 
     # What the host knows to be done.
     (LEDGER, " &&\n                     detail::Within(wait.range, memory.written->range);", ";", "a part is done when another one is"),
-    ("core/seeing/output_file.cpp", "  if (std::fflush(output) != 0) return false;\n", "", "a ledger stands before what waits to be printed"),
+    ("core/seeing/output_file.cpp", "  while (std::fflush(output) != 0)\n    if (!MayGoOn(file)) return false;\n", "", "a ledger stands before what waits to be printed"),
+    ("core/seeing/output_file.cpp", " || S_ISFIFO(a.st_mode)", "", "a pipe gets a trace among what the program prints"),
+    ("core/seeing/output_file.cpp", " || S_ISSOCK(a.st_mode)", "", "a socket gets no ledger"),
+    ("core/seeing/output_file.cpp", "keeps && a.st_dev", "a.st_dev", "a ledger that is thrown away keeps a trace from being so"),
     ("core/seeing/trace_file.cpp", "  if (PrintedTo(path_) != nullptr) throw", "  if (false) throw", "a trace empties the file that the program prints to"),
     ("core/seeing/output_file.cpp", "{stdout, stderr}", "{stdout}", "a ledger empties the file that stderr goes to"),
     ("core/seeing/output_file.cpp", "{stdout, stderr}", "{stderr}", "a ledger empties the file that stdout goes to"),
-    ("core/seeing/output_file.cpp", " && its.st_ino == there.st_ino", "", "a ledger goes to the program's output, not to its file"),
+    ("core/seeing/output_file.cpp", " && a.st_ino == b.st_ino", "", "a ledger goes to the program's output, not to its file"),
     ("core/seeing/output_file.cpp", "  flock(fileno(file.get()), LOCK_UN);\n", "", "a forked process keeps a trace's file"),
     ("core/seeing/output_file.cpp", "  if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;\n", "", "two traces are written into one file"),
     (LEDGER, "done->second.of > work.at", "true", "a wait before the write is one for it"),
