@@ -13,6 +13,7 @@
 #include <string>
 
 #include "core/watched.hpp"
+#include "core/write_signals.hpp"
 
 namespace ferry {
 
@@ -36,11 +37,12 @@ std::string Now() {
   return text;
 }
 
-/// One write a line, so that lines of several processes do not mix.
+/// One write a line, so that lines of several processes do not mix. One that fails ends no program.
 void WriteToStderr(LogLevel at, std::string_view message) {
   std::string line =
       '[' + Now() + "] [ferry] [" + std::string(kLevelNames[static_cast<std::size_t>(at)]) + "] ";
   line.append(message) += '\n';
+  const detail::WithoutWriteSignals quiet;
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/log.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "sim_child.hpp"
 
 using namespace ferry;
 
@@ -55,6 +63,20 @@ TEST_CASE("What is below the level is dropped, and everything at off") {
     Log(kOff, "not a level of a line");
     CHECK(lines == expected);
   }
+}
+
+TEST_CASE("A line that stderr has no room for, or whose reader has gone, ends no program") {
+  const bool full = GENERATE(false, true);
+  const auto ended = testing::InChild([=] {
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0 || close(ends[0]) != 0) _exit(2);
+    dup2(full ? fileno(std::tmpfile()) : ends[1], STDERR_FILENO);
+    const rlimit none{0, 0};
+    if (full && setrlimit(RLIMIT_FSIZE, &none) != 0) _exit(3);
+    Log(kWarning, "line");
+  });
+  CHECK(ended.signal == 0);
+  CHECK(ended.status == 0);
 }
 
 TEST_CASE("An exception of the sink does not reach the caller") {
