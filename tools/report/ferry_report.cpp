@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/write_signals.hpp"
 #include "tools/report/page.hpp"
 
 namespace {
@@ -75,6 +76,7 @@ void Report(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const ferry::detail::WithoutWriteSignals quiet;  // a write that fails is said
   Arguments arguments;
   const bool help = argc == 2 && std::string_view(argv[1]) == "--help";
   if (help || !Parse(argc, argv, arguments)) {

@@ -43,6 +43,9 @@ fails 1 "a value is longer than 1 MiB" "$dir/wide.json"
 fails 1 "t.json would be replaced" "$dir/t.json" -o "$dir/t.json"
 fails 1 "t.json would be replaced" "$dir/t.json" -o "$dir/../${dir##*/}/t.json"
 fails 1 "$dir/none/page.html cannot be written" "$dir/t.json" -o "$dir/none/page.html"
+got=0 && said=$(ulimit -f 1 && "$report" "$dir/t.json" -o "$dir/limited.html" 2>&1) || got=$?
+[ "$got" = 1 ] || { echo "ferry-report ended with $got under a limit: $said" >&2 && exit 1; }
+has "$dir/limited.html cannot be written: File too large" "$said"
 if [ -e /dev/full ]; then fails 1 "/dev/full cannot be written" "$dir/t.json" -o /dev/full; fi
 if dd if=/dev/null of="$dir/large.json" bs=1 seek=2147483649 2>/dev/null; then # a hole
   fails 1 "large.json has 2147483649 bytes; at most 2 GiB are read" "$dir/large.json"
