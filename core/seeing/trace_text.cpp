@@ -53,8 +53,18 @@ class EventText {
   std::string text_;
 };
 
+/// As much of it as leaves the event short enough for a reader: whole characters, and dots for the rest.
+std::string Shortened(const std::string& label) {
+  constexpr std::size_t kMost = 1000, kLongestCharacter = 4;
+  if (label.size() <= kMost) return label;
+  const auto within = [&](std::size_t at) { return (static_cast<unsigned char>(label[at]) & 0xC0U) == 0x80; };
+  std::size_t end = kMost;
+  while (within(end) && end > kMost - kLongestCharacter) --end;
+  return label.substr(0, end) + "...";
+}
+
 std::string WithLabel(const char* what, const std::string& label) {
-  return label.empty() ? what : what + (' ' + label);
+  return label.empty() ? what : what + (' ' + Shortened(label));
 }
 
 const char* NameOfChange(const LifeRecord& life) {
@@ -65,7 +75,7 @@ const char* NameOfChange(const LifeRecord& life) {
 
 std::string TextOf(const CopyRecord& copy) {
   EventText text("copy", WithLabel("copy", copy.memory->label()));
-  text.Say("label", copy.memory->label())
+  text.Say("label", Shortened(copy.memory->label()))
       .Say("bytes", copy.range.bytes)
       .Say("first_byte", copy.range.first)
       .Say("from", NameOfSpace(copy.from))
@@ -81,7 +91,7 @@ std::string TextOf(const AccessRecord& access, std::string_view operands) {
   EventText text = prefetch ? EventText("prefetch", WithLabel("prefetch", access.memory->label()))
                             : EventText("access", NameOf(access.site));
   if (prefetch)
-    text.Say("label", access.memory->label()).Say("bytes", access.bytes);
+    text.Say("label", Shortened(access.memory->label())).Say("bytes", access.bytes);
   else
     text.Say("operands", operands);
   text.Asked(access.site, AskedAs(access.purpose, access.access));
@@ -90,7 +100,7 @@ std::string TextOf(const AccessRecord& access, std::string_view operands) {
 
 std::string TextOf(const WaitRecord& wait) {
   return EventText("wait", WithLabel("wait for", wait.memory->label()))
-      .Say("label", wait.memory->label())
+      .Say("label", Shortened(wait.memory->label()))
       .Say("bytes", wait.range.bytes)
       .Say(wait.written)
       .Asked(wait.site, AskedAs(wait.access))
@@ -104,14 +114,14 @@ std::string TextOf(const SyncRecord& sync) {
 std::string TextOf(const LifeRecord& life, const std::string& label) {
   const char* const what = NameOfChange(life);
   EventText text("memory", WithLabel(what, label));
-  text.Say("label", label).Say("what", what).Say("bytes", life.bytes);
+  text.Say("label", Shortened(label)).Say("what", what).Say("bytes", life.bytes);
   if (life.site) text.Say("asked_by", NameOf(*life.site));
   return text.Done();
 }
 
 std::string TextOfWait(const LifeRecord& life) {
   EventText text("wait", WithLabel("wait for", life.memory->label()));
-  text.Say("label", life.memory->label()).Say("what", NameOfChange(life)).Say("bytes", life.bytes);
+  text.Say("label", Shortened(life.memory->label())).Say("what", NameOfChange(life)).Say("bytes", life.bytes);
   if (life.site) text.Say("asked_by", NameOf(*life.site));
   return text.Done();
 }
@@ -134,7 +144,10 @@ std::string TextOfWait(const CallRecord& call) {
 }
 
 std::string OperandOf(const SyncedMemory& memory, Access access) {
-  return std::string(AskedAs(access)) + ' ' + NameOf(memory);
+  std::string text = AskedAs(access);
+  if (memory.label().empty()) return text += " a memory without a label";
+  AppendJson(text += ' ', Shortened(memory.label()));
+  return text;
 }
 
 void AppendNumber(std::string& json, std::uint64_t number) {

@@ -7,7 +7,8 @@
 
 #include "ferry/observer.hpp"
 
-/// What a trace's events say of records: "cat":…,"name":…,"args":{…}. Throws std::bad_alloc.
+/// What a trace's events say of records: "cat":…,"name":…,"args":{…}. Of a label they have 1000 bytes at
+/// most. Throws std::bad_alloc.
 namespace ferry::detail {
 
 std::string TextOf(const CopyRecord& copy);

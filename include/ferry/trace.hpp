@@ -34,9 +34,10 @@ void EndTrace(const Trace& trace) noexcept;
 ///
 /// A record takes some microseconds, and more beyond 1024 streams of a device. It is written when 64 KiB have
 /// come together, or with the first record that is a second after the last time; if the program dies, the
-/// rest is lost and the file is read as far as it goes. Its memory is bounded by the number of live memories,
-/// and of streams: some 1.5 MB for each that nobody waits for. Any thread may use the device meanwhile. Where
-/// the file can't be written any more, one warning names it, and the program goes on without the trace.
+/// rest is lost and the file is read as far as it goes. Of a label it has 1000 bytes. The trace's memory is
+/// bounded by the number of live memories, and of streams: some 1.5 MB for each that nobody waits for. Any
+/// thread may use the device meanwhile. Where the file can't be written any more, one warning names it, and
+/// the program goes on without the trace.
 class Trace {
  public:
   /// Replaces the file. Throws Error, which names it and says why, where that can't be done, where a trace or

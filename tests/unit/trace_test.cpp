@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a trace says of records.
+#include "tools/report/trace.hpp"
+
 #include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <string>
@@ -200,6 +204,34 @@ TEST_CASE("A trace has the times of a borrowed stream that is gone") {
   CHECK(Only(events, "X", "device kernel").size() == 1);
   CHECK(sim::Inspect().leaks.empty());
   CHECK(sim::Inspect().misuse.empty());
+}
+
+TEST_CASE("A label of any length leaves a trace that can be read: 1000 bytes of it, and dots") {
+  TraceFixture f;
+  const std::string begin(999, 'x');
+  {
+    Array<float> x(100, *f.device, begin + "\u00fc" + std::string(2'000'000, 'y')),
+        z(100, *f.device, begin + 'z');
+    Place cpu = Place::Cpu(*f.device), gpu(*f.device);
+    static_cast<void>(cpu.Overwrite(x));
+    x.Prefetch(Side::kGpu, gpu.stream());
+    Axpy(gpu, 2.0F, x, z);
+    static_cast<void>(gpu.ReadWrite(x));
+    static_cast<void>(cpu.ReadWrite(x));
+    x.Prefetch(Side::kGpu, gpu.stream());
+    x.Release(Side::kCpu);
+    static_cast<void>(cpu.Read(z));
+  }
+  f.trace.reset();
+  CHECK(std::filesystem::file_size(f.file) < 100'000);
+  std::ifstream in(f.file, std::ios::binary);
+  CHECK_NOTHROW(report::ReadTrace(in));
+  const auto copies = Queued(EventsOf(f.file), "copy"), kernels = Queued(EventsOf(f.file), "kernel");
+  REQUIRE((copies.size() == 4 && kernels.size() == 1));
+  CHECK(ArgsOf(copies[0]).Text("label") == begin + "...");
+  CHECK(copies[0].Text("name") == "copy " + begin + "...");
+  CHECK(ArgsOf(copies[3]).Text("label") == begin + 'z');
+  CHECK(ArgsOf(kernels[0]).Text("operands") == "read \"" + begin + "...\", mutable \"" + begin + "z\"");
 }
 
 }  // namespace

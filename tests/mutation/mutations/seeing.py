@@ -270,6 +270,8 @@ MUTATIONS = [
     # What the host knows to be done.
     (LEDGER, " &&\n                     detail::Within(wait.range, memory.written->range);", ";", "a part is done when another one is"),
     ("core/seeing/output_file.cpp", "  while (std::fflush(output) != 0)\n    if (!MayGoOn(file)) return false;\n", "", "a ledger stands before what waits to be printed"),
+    ("core/seeing/trace_text.cpp", "  if (label.size() <= kMost) return label;\n", "  return label;\n", "a long label makes a trace that is damaged"),
+    ("core/seeing/trace_text.cpp", "  while (within(end) && end > kMost - kLongestCharacter) --end;\n", "", "a label ends in half a character"),
     ("core/seeing/output_file.cpp", " || S_ISFIFO(a.st_mode)", "", "a pipe gets a trace among what the program prints"),
     ("core/seeing/output_file.cpp", " || S_ISSOCK(a.st_mode)", "", "a socket gets no ledger"),
     ("core/seeing/output_file.cpp", "keeps && a.st_dev", "a.st_dev", "a ledger that is thrown away keeps a trace from being so"),
