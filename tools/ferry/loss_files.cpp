@@ -32,7 +32,7 @@ class Axis {
  public:
   Axis(double low, double high, double first, double last, bool logarithmic)
       : low_(low),
-        high_(high > low ? high : low + 1),
+        high_(high > low ? high : low + std::max(1.0, std::abs(low) / 1000)),
         first_(first),
         last_(last),
         logarithmic_(logarithmic) {}

@@ -69,6 +69,15 @@ sed 's/max_iter: 1/max_iter: 3/' solver.prototxt >three_steps.prototxt
 [ "$(grep -c '^[012],0\.693147,0,[0-9.e-]*$' loss.csv)" = 3 ]
 has '<polyline' "$(cat loss.svg)"
 has '>0.693147</text>' "$(cat loss.svg)"
+# A loss that stays, and is so large that 1 more is the same.
+cat >large.prototxt <<'END'
+layer { name: "d" type: "DummyData" top: "d" dummy_data_param { shape { dim: 1 } data_filler { value: 1e20 } } }
+layer { name: "r" type: "Reduction" bottom: "d" top: "r" loss_weight: 1 }
+END
+sed 's/"net/"large/' three_steps.prototxt >large_solver.prototxt
+"$ferry" train --solver large_solver.prototxt --plot large.svg 2>/dev/null
+has 'points="70,350 ' "$(cat large.svg)"
+case $(cat large.svg) in *nan* | *inf*) echo "not a number in large.svg" >&2 && exit 1 ;; esac
 said=$("$ferry" test --model other.prototxt --weights s_iter_1.caffemodel --iterations 1 2>&1)
 has "Ignoring source layer ip" "$said"
 has "The source has no layer 'other'" "$said"
