@@ -15,24 +15,6 @@
 #include "ferry/error.hpp"
 
 namespace ferry::detail {
-namespace {
-
-constexpr int kMostLinks = 40;  // as Linux follows
-
-/// Where `file` leads by links: to a file that is replaced, or made, while the links stay.
-std::filesystem::path Target(const std::filesystem::path& file, const std::string& where) {
-  std::filesystem::path target = file;
-  std::error_code error;
-  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(target, error)); ++links) {
-    if (links == kMostLinks) ThrowSystemError(where, "write", ELOOP);
-    const std::filesystem::path led = std::filesystem::read_symlink(target, error);
-    if (error) ThrowSystemError(where, "write", error.value());
-    target = target.parent_path() / led;
-  }
-  return target;
-}
-
-}  // namespace
 
 void ThrowSystemError(const std::string& where, const char* what, int error) {
   throw Error(where + ": cannot " + what + ": " + std::generic_category().message(error));
@@ -64,8 +46,21 @@ std::string ReadFile(const std::filesystem::path& file, std::size_t most, const 
   return bytes;
 }
 
+std::filesystem::path WhereLinksLead(const std::filesystem::path& file, const std::string& where) {
+  constexpr int kMostLinks = 40;  // as Linux follows
+  std::filesystem::path target = file;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(target, error)); ++links) {
+    if (links == kMostLinks) ThrowSystemError(where, "write", ELOOP);
+    const std::filesystem::path led = std::filesystem::read_symlink(target, error);
+    if (error) ThrowSystemError(where, "write", error.value());
+    target = target.parent_path() / led;
+  }
+  return target;
+}
+
 NewFile::NewFile(const std::filesystem::path& file, const std::string& where)
-    : where_(where), target_(Target(file, where)), descriptor_(Create()) {}
+    : where_(where), target_(WhereLinksLead(file, where)), descriptor_(Create()) {}
 
 int NewFile::Create() {
   static std::atomic<unsigned> number{0};
@@ -89,6 +84,14 @@ int NewFile::Create() {
 
 NewFile::~NewFile() {
   if (!written_.empty()) ::unlink(written_.c_str());
+}
+
+void NewFile::Write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::write(descriptor(), bytes.data(), bytes.size());
+    if (wrote < 0 && errno != EINTR) ThrowSystemError(where_, "write", errno);
+    bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(wrote, 0)));
+  }
 }
 
 void NewFile::Commit() {

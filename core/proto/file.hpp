@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace ferry::detail {
 
@@ -26,6 +27,9 @@ class OpenFile {
 /// The bytes of a file of at most `most` bytes. Throws Error; its text begins with `where`, here and below.
 std::string ReadFile(const std::filesystem::path& file, std::size_t most, const std::string& where);
 
+/// Where `file` leads by links: to a file that is replaced, or made, while the links stay.
+std::filesystem::path WhereLinksLead(const std::filesystem::path& file, const std::string& where);
+
 /// A file that is written beside the one whose place it takes at Commit, or goes without. Links to that one
 /// stay.
 class NewFile {
@@ -34,6 +38,7 @@ class NewFile {
   NewFile(const std::filesystem::path& file, const std::string& where);
   ~NewFile();
   int descriptor() const noexcept { return descriptor_.get(); }
+  void Write(std::string_view bytes);
   void Commit();
 
  private:

@@ -7,10 +7,13 @@
 #include <fstream>
 #include <string>
 
+#include "core/proto/file.hpp"
 #include "ferry/nets/error.hpp"
 
 namespace ferry::program {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr double kWidth = 720, kHeight = 400, kLeft = 70, kRight = 20, kTop = 20, kBottom = 50;
 
@@ -20,11 +23,29 @@ std::string Number(double value) {
   return text;
 }
 
-void Write(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
+/// Not so pipes and devices, such as /dev/stdout.
+bool IsReplaced(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  return !fs::exists(status) || fs::is_regular_file(status);
+}
+
+std::ofstream OpenStream(const fs::path& file) {
+  std::ofstream out(file, std::ios::app | std::ios::binary);
+  if (!out) throw NetError(file.string() + " cannot be written");
+  return out;
+}
+
+void Write(const fs::path& file, const std::string& text) {
+  if (IsReplaced(file)) {
+    detail::NewFile target(file, file.string());
+    target.Write(text);
+    return target.Commit();
+  }
+  std::ofstream out = OpenStream(file);
   out << text;
   out.close();
-  if (!out) throw NetError(file.string() + ": cannot be written");
+  if (!out) throw NetError(file.string() + " cannot be written");
 }
 
 /// From values to a range of pixels.
@@ -81,7 +102,14 @@ std::string Frame(const Axis& x, const Axis& y) {
 
 }  // namespace
 
-void WriteCsv(const std::filesystem::path& file, const std::vector<LossRow>& rows) {
+void RequireWritable(const fs::path& file) {
+  if (IsReplaced(file))
+    const detail::NewFile probe(file, file.string());
+  else
+    OpenStream(file);
+}
+
+void WriteCsv(const fs::path& file, const std::vector<LossRow>& rows) {
   std::string text = "iteration,loss,rate,seconds\n";
   for (const LossRow& row : rows)
     text += std::to_string(row.iteration) + ',' + Number(row.loss) + ',' + Number(row.rate) + ',' +
@@ -89,7 +117,7 @@ void WriteCsv(const std::filesystem::path& file, const std::vector<LossRow>& row
   Write(file, text);
 }
 
-void WritePlot(const std::filesystem::path& file, const std::vector<LossRow>& rows) {
+void WritePlot(const fs::path& file, const std::vector<LossRow>& rows) {
   std::vector<LossRow> shown = rows;
   std::erase_if(shown, [](const LossRow& row) { return !std::isfinite(row.loss); });
   std::string svg =

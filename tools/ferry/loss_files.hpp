@@ -14,10 +14,14 @@ struct LossRow {
   double seconds;  ///< since the start
 };
 
-/// iteration,loss,rate,seconds; with a line of names. Throws NetError where the file can't be written.
+/// Throws Error where a file cannot be written, and leaves all as it is.
+void RequireWritable(const std::filesystem::path& file);
+
+/// iteration,loss,rate,seconds; with a line of names. The file appears whole or not at all, here and below.
+/// Throws Error where it cannot be written.
 void WriteCsv(const std::filesystem::path& file, const std::vector<LossRow>& rows);
 /// The loss over the iterations as an SVG picture; the loss's axis is logarithmic where it spans a factor of
-/// ten. Throws NetError where the file can't be written.
+/// ten.
 void WritePlot(const std::filesystem::path& file, const std::vector<LossRow>& rows);
 
 }  // namespace ferry::program

@@ -100,6 +100,12 @@ refused "--solver is required" train
 refused "no file is named" train --solver solver.prototxt --snapshot ""
 refused "solver.prototxt is what it reads" train --solver solver.prototxt --csv solver.prototxt
 refused "net.prototxt is what it reads" train --solver solver.prototxt --plot ./net.prototxt
+mkdir store
+ln -s store/losses to_losses
+"$ferry" train --solver solver.prototxt --csv to_losses 2>/dev/null
+[ -L to_losses ]
+[ "$(wc -l <store/losses)" = 2 ]
+has iteration,loss "$("$ferry" train --solver solver.prototxt --csv /dev/stdout 2>/dev/null)"
 for input in weights snapshot; do
   refused "other.prototxt is what it reads" train --solver solver.prototxt --$input other.prototxt --csv other.prototxt
 done
@@ -143,5 +149,12 @@ if said=$(trap '' XFSZ && ulimit -f 1 && "$ferry" train --solver wide_solver.pro
 has "s_iter_2.caffemodel: cannot write" "$said"
 [ "$(wc -l <loss.csv)" = 3 ]
 if said=$("$ferry" train --solver solver.prototxt --plot nowhere/loss.svg 2>&1); then exit 1; fi
-has "nowhere/loss.svg cannot be written" "$said"
+has "nowhere/loss.svg: cannot create: No such file or directory" "$said"
 if [ -e s_iter_1.caffemodel ]; then echo "trained before it looked at the plot" >&2 && exit 1; fi
+
+# A disk that is full at the losses: the old ones are kept.
+echo old >loss.svg
+if said=$(trap '' XFSZ && ulimit -f 1 && "$ferry" train --solver solver.prototxt --plot loss.svg 2>&1); then exit 1; fi
+has "loss.svg: cannot write" "$said"
+[ "$(cat loss.svg)" = old ]
+case $(ls -A) in *.ferry-*) echo "a part of a plot is left" >&2 && exit 1 ;; esac

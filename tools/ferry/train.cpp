@@ -4,13 +4,11 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "ferry/error.hpp"
 #include "ferry/log.hpp"
 #include "loss_files.hpp"
 #include "model.hpp"
@@ -83,15 +81,6 @@ class LogOnLines {
   LogOnLines& operator=(const LogOnLines&) = delete;
 };
 
-/// Found out before hours of training, not after. No file: nothing is to be written.
-void RequireWritable(const std::string& file) {
-  if (file.empty()) return;
-  std::error_code error;
-  const bool there = std::filesystem::exists(file, error);
-  if (!std::ofstream(file, std::ios::app)) throw Error(file + " cannot be written");
-  if (!there) std::filesystem::remove(file, error);
-}
-
 bool AreOneFile(const std::string& a, const std::string& b) {
   std::error_code error;
   return std::filesystem::equivalent(a, b, error);
@@ -119,7 +108,8 @@ struct Train {
     std::vector<std::string> inputs = {solver_file, snapshot, param.net(), param.train_net()};
     inputs.insert(inputs.end(), model.weights.begin(), model.weights.end());
     for (const std::string& file : {csv, plot}) {
-      RequireWritable(file);
+      if (file.empty()) continue;
+      RequireWritable(file);  // found out before hours of training, not after
       for (const std::string& input : inputs)
         if (AreOneFile(file, input))
           throw NetError(file + " is what it reads; write the losses to another file");

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/hdf5/hdf5_file.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <concepts>
 #include <cstddef>
 #include <utility>
@@ -76,14 +73,6 @@ auto AsNetError(const F& work) {
 
 std::string CannotWrite(const std::filesystem::path& file) {
   return file.string() + " cannot be written as HDF5";
-}
-
-void WriteAll(int to, std::span<const char> bytes, const std::string& where) {
-  while (!bytes.empty()) {
-    const ssize_t wrote = ::write(to, bytes.data(), bytes.size());
-    if (wrote < 0 && errno != EINTR) ThrowSystemError(where, "write", errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(wrote, 0)));
-  }
 }
 
 /// Makes the groups of a path on the way.
@@ -294,7 +283,7 @@ void Hdf5File::Close() {
   if (state_->written == nullptr) return;
   AsNetError([&] {
     const WithoutWriteSignals quiet;
-    WriteAll(state_->written->descriptor(), bytes, CannotWrite(state_->file));
+    state_->written->Write({bytes.data(), bytes.size()});
     state_->written->Commit();
   });
   state_->written.reset();
