@@ -102,6 +102,44 @@ refused "solver.prototxt is what it reads" train --solver solver.prototxt --csv 
 refused "net.prototxt is what it reads" train --solver solver.prototxt --plot ./net.prototxt
 mkdir store
 ln -s store/losses to_losses
+cp net.prototxt test.prototxt
+for file in mean list part.h5 images infogain old; do echo keep >$file; done
+mkdir database
+echo keep >database/data.mdb
+echo part.h5 >list
+cat >sources.prototxt <<'END'
+layer { name: "d" type: "Data" top: "d" data_param { source: "database" } transform_param { mean_file: "mean" } }
+layer { name: "h" type: "HDF5Data" top: "h" hdf5_data_param { source: "list" } }
+layer { name: "i" type: "ImageData" top: "i" top: "l" image_data_param { source: "images" } }
+layer { name: "g" type: "InfogainLoss" bottom: "i" bottom: "l" infogain_loss_param { source: "infogain" } }
+END
+echo 'layers { type: IMAGE_DATA image_data_param { source: "old" mean_file: "mean" } }' >old_sources.prototxt
+cat >inputs.prototxt <<'END'
+train_net: "sources.prototxt" test_net: "old_sources.prototxt" test_net: "test.prototxt" test_iter: 1 test_iter: 1
+test_interval: 1 weights: "s_iter_1.caffemodel, ./other.prototxt" display: 1 max_iter: 1 base_lr: 0 lr_policy: "fixed"
+END
+ln -s part.h5 linked
+ln list hard
+for output in csv plot; do
+  for file in sources.prototxt old_sources.prototxt test.prototxt s_iter_1.caffemodel other.prototxt mean list hard \
+    part.h5 linked images infogain old database/data.mdb; do
+    cp $file before
+    refused "$file is what it reads" train --solver inputs.prototxt --$output $file
+    cmp before $file
+  done
+done
+cp s_iter_1.caffemodel before
+refused "s_iter_1.caffemodel is what it reads" train --solver solver.prototxt --snapshot s_iter_1.solverstate \
+  --csv ./s_iter_1.caffemodel
+cmp before s_iter_1.caffemodel
+sed 's/"s"/"hdf5" snapshot_format: HDF5/' solver.prototxt >hdf5_solver.prototxt
+if "$ferry" train --solver hdf5_solver.prototxt 2>/dev/null; then # this build has HDF5
+  refused "hdf5_iter_1.caffemodel.h5 is what it reads" train --solver hdf5_solver.prototxt \
+    --snapshot hdf5_iter_1.solverstate.h5 --plot hdf5_iter_1.caffemodel.h5
+fi
+refused "are one file" train --solver solver.prototxt --csv new --plot ./new
+refused "are one file" train --solver solver.prototxt --csv store/losses --plot to_losses
+if [ -e new ] || [ -e store/losses ]; then echo "a run that was refused left a file" >&2 && exit 1; fi
 "$ferry" train --solver solver.prototxt --csv to_losses 2>/dev/null
 [ -L to_losses ]
 [ "$(wc -l <store/losses)" = 2 ]

@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ferry/log.hpp"
+#include "inputs.hpp"
 #include "loss_files.hpp"
 #include "model.hpp"
 #include "verbs.hpp"
@@ -81,11 +81,6 @@ class LogOnLines {
   LogOnLines& operator=(const LogOnLines&) = delete;
 };
 
-bool AreOneFile(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return std::filesystem::equivalent(a, b, error);
-}
-
 struct Train {
   Model model;
   std::string solver_file, snapshot, csv, plot;
@@ -101,19 +96,7 @@ struct Train {
     param.mutable_train_state()->set_level(model.level);
     for (const std::string& stage : model.stages) param.mutable_train_state()->add_stage(stage);
 
-    if (!(csv.empty() && plot.empty()) && param.display() == 0)
-      throw NetError(solver_file +
-                     " displays no iteration, and --csv and --plot show those that are displayed; add "
-                     "'display: 100'");
-    std::vector<std::string> inputs = {solver_file, snapshot, param.net(), param.train_net()};
-    inputs.insert(inputs.end(), model.weights.begin(), model.weights.end());
-    for (const std::string& file : {csv, plot}) {
-      if (file.empty()) continue;
-      RequireWritable(file);  // found out before hours of training, not after
-      for (const std::string& input : inputs)
-        if (AreOneFile(file, input))
-          throw NetError(file + " is what it reads; write the losses to another file");
-    }
+    RequireOutputs(param);
     std::optional<Progress> progress;
     const LogOnLines log(progress);
     const auto solver = SolverRegistry<float>::CreateSolver(param, PlaceOf(param));
@@ -133,6 +116,24 @@ struct Train {
       throw;
     }
     WriteLosses(*progress);
+  }
+
+  /// Found out before hours of training, not after.
+  void RequireOutputs(const SolverParameter& param) const {
+    if (csv.empty() && plot.empty()) return;
+    if (param.display() == 0)
+      throw NetError(solver_file +
+                     " displays no iteration, and --csv and --plot show those that are displayed; add "
+                     "'display: 100'");
+    const std::vector<std::string> inputs = InputsOf(solver_file, param, snapshot);
+    for (const std::string& file : {csv, plot}) {
+      if (file.empty()) continue;
+      for (const std::string& input : inputs)
+        if (IsRead(file, input)) throw NetError(file + " is what it reads; write the losses to another file");
+      RequireWritable(file);
+    }
+    if (!csv.empty() && !plot.empty() && AreOneFile(csv, plot))
+      throw NetError("--csv " + csv + " and --plot " + plot + " are one file; name two");
   }
 
   void WriteLosses(Progress& progress) const {
