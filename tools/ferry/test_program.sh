@@ -170,6 +170,12 @@ cat >v0.prototxt <<'END'
 input: "x" input_dim: 1 input_dim: 1 input_dim: 1 input_dim: 1
 layers { layer { name: "r" type: "relu" num_output: 3 } bottom: "x" top: "y" }
 END
+cp v0.prototxt before
+ln -s v0.prototxt to_v0.prototxt
+for same in v0.prototxt ./v0.prototxt to_v0.prototxt; do
+  refused "$same is not written: it is the source" upgrade v0.prototxt $same
+  cmp before v0.prototxt
+done
 refused "v2.prototxt was written without the parts of v0.prototxt" upgrade v0.prototxt v2.prototxt
 has '"ReLU"' "$(cat v2.prototxt)"
 printf kept >there.h5

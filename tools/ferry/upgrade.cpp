@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "ferry/nets.hpp"
+#include "inputs.hpp"
 #include "verbs.hpp"
 
 namespace ferry::program {
@@ -32,6 +33,10 @@ struct Upgrade {
     NetParameter param;
     IsText(from) ? ReadProtoFromTextFile(from, &param) : ReadProtoFromBinaryFile(from, &param);
     const bool whole = UpgradeNetAsNeeded(from, &param);
+    if (!whole && AreOneFile(from, to))
+      throw NetError(to +
+                     " is not written: it is the source, and parts of it cannot be upgraded; warnings "
+                     "name them; write to another file");
     IsText(to) ? WriteProtoToTextFile(param, to) : WriteProtoToBinaryFile(param, to);
     if (!whole)
       throw NetError(to + " was written without the parts of " + from +
