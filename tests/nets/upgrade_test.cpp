@@ -148,6 +148,36 @@ TEST_CASE("a V0 layer within a V1 layer is dropped by the V1 upgrade alone, whic
   CHECK_THAT(log.lines()[0], StartsWith("layer 'a': the V0 layer"));
 }
 
+TEST_CASE("a V1 layer's unknown fields are kept, unless today's form has their numbers") {
+  NetParameter net = Make("layers { name: 'a' type: RELU relu_param { } }");
+  V1LayerParameter& layer = *net.mutable_layers(0);
+  layer.mutable_unknown_fields()->AddLengthDelimited(6001, "text");
+  layer.mutable_relu_param()->mutable_unknown_fields()->AddVarint(77, 1);
+  NetParameter want = Make("layer { name: 'a' type: 'ReLU' relu_param { } }");
+  want.mutable_layer(0)->mutable_unknown_fields()->AddLengthDelimited(6001, "text");
+  want.mutable_layer(0)->mutable_relu_param()->mutable_unknown_fields()->AddVarint(77, 1);
+  NetParameter whole = net;
+  CHECK(UpgradeNetAsNeeded("net", &whole));
+  CHECK(Difference(want, whole) == "");
+
+  layer.mutable_unknown_fields()->AddVarint(LayerParameter::kClipParamFieldNumber, 1);
+  const LogLines log;
+  CHECK_FALSE(UpgradeNetAsNeeded("net", &net));
+  CHECK(Difference(want, net) == "");
+  REQUIRE(log.lines().size() == 2);
+  CHECK_THAT(log.lines()[0], StartsWith("layer 'a': field 148, which is unknown, is dropped"));
+}
+
+TEST_CASE("a V1 layer of a type that there is not, by its number in a file, is an error") {
+  NetParameter net = Make("layers { name: 'a' }");
+  net.mutable_layers(0)->mutable_unknown_fields()->AddVarint(V1LayerParameter::kTypeFieldNumber, 77);
+  CHECK_THROWS_MATCHES(UpgradeNetAsNeeded("net", &net), NetError,
+                       Message("net: V1 layer type 77 is none; there are 0 to 39"));
+  CHECK(net.layers(0).unknown_fields().field_count() == 1);
+  LayerParameter layer;
+  CHECK_THROWS_AS(UpgradeV1LayerParameter(net.layers(0), &layer), NetError);
+}
+
 TEST_CASE("transformations move from data layers' parameters, and from no others") {
   CHECK(Difference(Make(R"(
             layer { type: 'Data' transform_param { scale: 1 mirror: true } data_param { source: 's' } }

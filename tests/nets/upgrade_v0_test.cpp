@@ -123,12 +123,14 @@ TEST_CASE("a V0 layer loses the parameters that its type does not know, with a w
   CHECK(Difference(Make("layer { name: 'a' type: 'ReLU' bottom: 'b' } layer { name: 'b' }"), net) == "");
 }
 
-TEST_CASE("a V0 net keeps its name, its inputs and force_backward, and nothing else beside its layers") {
+TEST_CASE(
+    "a V0 net keeps its name, inputs, force_backward and unknown fields, and nothing else beside its "
+    "layers") {
   NetParameter net = Make(R"(name: 'n' layers { layer { type: 'relu' } } input: 'i' input_dim: 1
       force_backward: true state { level: 3 } debug_info: true input_shape { dim: 1 })");
   net.mutable_unknown_fields()->AddVarint(1000, 1);
-  const NetParameter want =
-      Make("name: 'n' layers { type: RELU } input: 'i' input_dim: 1 force_backward: true");
+  NetParameter want = Make("name: 'n' layers { type: RELU } input: 'i' input_dim: 1 force_backward: true");
+  want.mutable_unknown_fields()->AddVarint(1000, 1);
   NetParameter v1;
   CHECK(UpgradeV0Net(net, &v1));
   CHECK(Difference(want, v1) == "");
@@ -145,6 +147,39 @@ TEST_CASE("what stands beside a V0 layer is dropped with a warning, and all is u
   CHECK(std::count_if(log.lines().begin(), log.lines().end(), [](const std::string& line) {
           return line.find("a V0 layer has it within") != std::string::npos;
         }) == 2);
+}
+
+TEST_CASE("a V0 layer's unknown fields are kept, unless a newer form has their numbers") {
+  NetParameter net = Make("layers { layer { name: 'a' type: 'relu' } } input: 'i'");
+  V1LayerParameter& connection = *net.mutable_layers(0);
+  connection.mutable_unknown_fields()->AddVarint(6001, 1);
+  connection.mutable_layer()->mutable_unknown_fields()->AddLengthDelimited(6000, "in it");
+  NetParameter want = Make("layer { name: 'a' type: 'ReLU' }");
+  want.mutable_layer(0)->mutable_unknown_fields()->AddVarint(6001, 1);
+  want.mutable_layer(0)->mutable_unknown_fields()->AddLengthDelimited(6000, "in it");
+  NetParameter whole = net;
+  CHECK(UpgradeNetAsNeeded("net", &whole));
+  CHECK(Difference(want, whole) == "");
+
+  const int of_v1 = V1LayerParameter::kMvnParamFieldNumber;
+  connection.mutable_layer()->mutable_unknown_fields()->AddVarint(of_v1, 1);
+  const LogLines log;
+  CHECK_FALSE(UpgradeNetAsNeeded("net", &net));
+  CHECK(Difference(want, net) == "");
+  REQUIRE(log.lines().size() == 2);
+  CHECK_THAT(log.lines()[0], StartsWith("layer 'a': field 34, which is unknown, is dropped"));
+}
+
+TEST_CASE("a padding layer's unknown fields are dropped with a warning for each") {
+  NetParameter net = Make(R"(input: 'd' layers { layer { name: 'p' type: 'padding' } bottom: 'd' top: 'p' }
+                             layers { layer { type: 'conv' } bottom: 'p' top: 'a' })");
+  net.mutable_layers(0)->mutable_unknown_fields()->AddVarint(6001, 1);
+  net.mutable_layers(0)->mutable_layer()->mutable_unknown_fields()->AddVarint(6000, 1);
+  const LogLines log;
+  CHECK_FALSE(UpgradeNetAsNeeded("net", &net));
+  REQUIRE(log.lines().size() == 3);
+  CHECK_THAT(log.lines()[0], StartsWith("layer 'p': field 6001, which is unknown, is dropped"));
+  CHECK_THAT(log.lines()[1], StartsWith("layer 'p': field 6000, which is unknown, is dropped"));
 }
 
 TEST_CASE("the padding of a padding layer goes to all that read it") {

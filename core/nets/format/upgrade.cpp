@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/nets/upgrade.hpp"
 
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/unknown_field_set.h>
+
 #include <algorithm>
 #include <string>
 
@@ -10,6 +13,8 @@
 
 namespace ferry {
 namespace {
+
+using google::protobuf::Message;
 
 template <class P>
 bool HasTransformation(const P& data) {
@@ -55,6 +60,23 @@ BlobShape InputShape(const NetParameter& net, int input) {
 }
 
 }  // namespace
+
+bool detail::MoveUnknownFields(const std::string& layer, Message* from, Message* to) {
+  auto* const unknown = from->GetReflection()->MutableUnknownFields(from);
+  bool all = true;
+  for (int i = 0; i < unknown->field_count(); ++i) {
+    const int number = unknown->field(i).number();
+    if (to != nullptr && to->GetDescriptor()->FindFieldByNumber(number) == nullptr) {
+      to->GetReflection()->MutableUnknownFields(to)->AddField(unknown->field(i));
+      continue;
+    }
+    all = false;
+    Log(LogLevel::kWarning, "layer '" + layer + "': field " + std::to_string(number) +
+                                ", which is unknown, is dropped: the newer form has no place for it");
+  }
+  unknown->Clear();
+  return all;
+}
 
 void detail::RequireInputs(const NetParameter& net, InputShapes given) {
   const int inputs = net.input_size();

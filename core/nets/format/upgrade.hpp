@@ -4,9 +4,18 @@
 // fail.
 #pragma once
 
+#include <google/protobuf/message.h>
+
+#include <string>
+
 #include "ferry/net.pb.h"
 
 namespace ferry::detail {
+
+/// Moves the fields that `from` does not know to `to`, which keeps them. Those whose numbers are fields
+/// there, and all where `to` is null, are lost, and warnings name them. Returns whether all are kept.
+bool MoveUnknownFields(const std::string& layer, google::protobuf::Message* from,
+                       google::protobuf::Message* to);
 
 /// One V0 layer of a net that RequireV0 has let pass.
 bool UpgradeV0Layer(V1LayerParameter* connection);

@@ -174,9 +174,10 @@ bool UpgradeV0Layer(V1LayerParameter* connection) {
   v1.mutable_bottom()->Swap(connection->mutable_bottom());
   v1.mutable_top()->Swap(connection->mutable_top());
   WarnOfV1Fields(*connection);
-  bool all = true;
+  bool all = MoveUnknownFields(connection->layer().name(), connection, &v1);
   if (connection->has_layer()) {
     V0LayerParameter& v0 = *connection->mutable_layer();
+    all &= MoveUnknownFields(v0.name(), &v0, &v1);
     if (v0.has_name()) v1.set_name(v0.name());
     if (v0.has_type()) v1.set_type(UpgradeV0LayerType(v0.type()));
     v1.mutable_blobs()->Swap(v0.mutable_blobs());

@@ -91,13 +91,18 @@ void RequireV0(const NetParameter& net) {
 }
 
 bool UpgradeV0(NetParameter* net) {
-  FoldPadding(net);
   bool all = true;
+  for (V1LayerParameter& layer : *net->mutable_layers()) {
+    if (!IsPadding(layer)) continue;
+    const std::string& name = layer.layer().name();
+    all &= MoveUnknownFields(name, &layer, nullptr);
+    all &= MoveUnknownFields(name, layer.mutable_layer(), nullptr);
+  }
+  FoldPadding(net);
   for (V1LayerParameter& layer : *net->mutable_layers()) all &= UpgradeV0Layer(&layer);
   net->clear_state();
   net->clear_debug_info();
   net->clear_input_shape();
-  net->mutable_unknown_fields()->Clear();
   return all;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -17,6 +19,7 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+using google::protobuf::UnknownField;
 
 constexpr std::pair<V1LayerParameter::LayerType, const char*> kTypeNames[] = {
     {V1LayerParameter::NONE, ""},
@@ -61,6 +64,10 @@ constexpr std::pair<V1LayerParameter::LayerType, const char*> kTypeNames[] = {
     {V1LayerParameter::WINDOW_DATA, "WindowData"},
 };
 
+[[noreturn]] void FailType(std::int64_t number) {
+  throw NetError("V1 layer type " + std::to_string(number) + " is none; there are 0 to 39");
+}
+
 ParamSpec* ParamAt(LayerParameter* layer, int index) {
   while (layer->param_size() <= index) layer->add_param();
   return layer->mutable_param(index);
@@ -91,6 +98,16 @@ void MoveMessages(V1LayerParameter* v1, LayerParameter* v2) {
   }
 }
 
+/// A type that the form does not have is among the unknown fields.
+void RequireType(const V1LayerParameter& v1) {
+  UpgradeV1LayerType(v1.type());
+  const auto& unknown = v1.unknown_fields();
+  for (int i = 0; i < unknown.field_count(); ++i)
+    if (unknown.field(i).number() == V1LayerParameter::kTypeFieldNumber &&
+        unknown.field(i).type() == UnknownField::TYPE_VARINT)
+      FailType(static_cast<std::int64_t>(unknown.field(i).varint()));
+}
+
 bool MoveLayer(V1LayerParameter* v1, LayerParameter* v2) {
   v2->mutable_bottom()->Swap(v1->mutable_bottom());
   v2->mutable_top()->Swap(v1->mutable_top());
@@ -102,9 +119,10 @@ bool MoveLayer(V1LayerParameter* v1, LayerParameter* v2) {
   v2->mutable_loss_weight()->Swap(v1->mutable_loss_weight());
   MoveParams(*v1, v2);
   MoveMessages(v1, v2);
+  const bool all = detail::MoveUnknownFields(v1->name(), v1, v2);
   if (v1->has_layer())
     Log(LogLevel::kWarning, "layer '" + v1->name() + "': the V0 layer within this V1 layer is dropped");
-  return !v1->has_layer();
+  return all && !v1->has_layer();
 }
 
 }  // namespace
@@ -115,7 +133,7 @@ void RequireV1(const NetParameter& net) {
   if (net.layers_size() > 0 && net.layer_size() > 0)
     throw NetError(
         "the net has `layers { type: RELU }` and `layer { type: \"ReLU\" }`; write all layers in one form");
-  for (const V1LayerParameter& layer : net.layers()) UpgradeV1LayerType(layer.type());
+  for (const V1LayerParameter& layer : net.layers()) RequireType(layer);
 }
 
 bool UpgradeV1(NetParameter* net) {
@@ -130,8 +148,7 @@ bool UpgradeV1(NetParameter* net) {
 const char* UpgradeV1LayerType(V1LayerParameter::LayerType type) {
   const auto* const found = std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
                                          [&](const auto& candidate) { return candidate.first == type; });
-  if (found == std::end(kTypeNames))
-    throw NetError("V1 layer type " + std::to_string(type) + " is none; there are 0 to 39");
+  if (found == std::end(kTypeNames)) FailType(type);
   return found->second;
 }
 
@@ -146,6 +163,7 @@ bool UpgradeV1Net(const NetParameter& v1, NetParameter* v2) {
 }
 
 bool UpgradeV1LayerParameter(const V1LayerParameter& v1, LayerParameter* v2) {
+  RequireType(v1);
   V1LayerParameter from(v1);
   LayerParameter to;
   const bool all = MoveLayer(&from, &to);

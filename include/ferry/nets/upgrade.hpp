@@ -18,9 +18,11 @@ namespace ferry {
 /// fields, BatchNorm's rates. Weights are moved, not copied. `file` is what errors and warnings call the net.
 /// Returns false, as Caffe does, where a V0 layer has a parameter that its type does not know: a warning
 /// names the parameter, and the net goes without. If a V0 layer has V1 fields beside its `layer { }`, they
-/// are dropped with a warning, and the result is still true. Throws NetError, and leaves the net as it was,
-/// for layers of two forms in one net, an unknown type, a padding layer before anything but one convolution
-/// or pooling, a V0 layer's bottom that is no top before it, and inputs without a shape for each.
+/// are dropped with a warning, and the result is still true. Unknown fields of a layer are kept, except those
+/// whose numbers are fields of a newer form and those of padding layers: they are dropped with a warning, and
+/// the result is false. Throws NetError, and leaves the net as it was, for layers of two forms in one net, an
+/// unknown type, a padding layer before anything but one convolution or pooling, a V0 layer's bottom that is
+/// no top before it, and inputs without a shape for each.
 bool UpgradeNetAsNeeded(const std::string& file, NetParameter* param);
 /// Whether one of these steps is needed.
 bool NetNeedsUpgrade(const NetParameter& param);
@@ -32,7 +34,8 @@ bool NetNeedsUpgrade(const NetParameter& param);
 
 /// Whether there are V0 layers.
 bool NetNeedsV0ToV1Upgrade(const NetParameter& param);
-/// V0 to V1. A V0 net is its name, layers, input, input_dim and force_backward: other fields are dropped.
+/// V0 to V1. A V0 net is its name, layers, input, input_dim, force_backward and unknown fields: others are
+/// dropped.
 bool UpgradeV0Net(const NetParameter& v0, NetParameter* v1);
 /// Takes padding layers out of a V0 net, and gives their padding to the layers that read them.
 void UpgradeV0PaddingLayers(const NetParameter& param, NetParameter* folded);
@@ -50,7 +53,7 @@ void UpgradeNetDataTransformation(NetParameter* param);
 bool NetNeedsV1ToV2Upgrade(const NetParameter& param);
 /// V1 to today's form.
 bool UpgradeV1Net(const NetParameter& v1, NetParameter* v2);
-/// One V1 layer. False for one that holds a V0 layer, which is dropped.
+/// One V1 layer. False for one that holds a V0 layer, which is dropped, and where an unknown field is.
 bool UpgradeV1LayerParameter(const V1LayerParameter& v1, LayerParameter* v2);
 /// A V1 type's name today; "" for NONE.
 const char* UpgradeV1LayerType(V1LayerParameter::LayerType type);
