@@ -60,6 +60,24 @@ has "on_device 0;" "$(moved sim)"
 has "filter 80;" "$(moved sim)" # four floats down, twice four items' numbers up
 has "filter 0;" "$(moved host)"
 
+# Four images of 2 x 2, of which a batch has two: eight floats and two labels.
+printf '\0\0\010\003\0\0\0\004\0\0\0\002\0\0\0\0020123456789abcdef' >images
+printf '\0\0\010\001\0\0\0\004\0\001\0\001' >labels
+if "$ferry" convert images labels digits >/dev/null 2>&1; then # this build has LMDB
+  cat >digits.prototxt <<'END'
+layer { name: "digits" type: "Data" top: "x" top: "label" data_param { source: "digits" batch_size: 2 backend: LMDB } }
+layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y" inner_product_param { num_output: 2 } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "label" top: "loss" }
+END
+  for iterations in 1 2 7; do
+    said=$("$ferry" time --model digits.prototxt --iterations $iterations --device sim | awk '{ print $1, $5 ";" }')
+    has "digits 40;" "$said"
+    has "ip 0;" "$said"
+    [ -n "${moves-}" ] || moves=$said
+    [ "$said" = "$moves" ]
+  done
+fi
+
 "$ferry" train --solver solver.prototxt --csv loss.csv 2>/dev/null
 [ "$(wc -l <loss.csv)" = 2 ]
 sed 's/max_iter: 1/max_iter: 3/' solver.prototxt >three_steps.prototxt

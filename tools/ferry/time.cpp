@@ -2,13 +2,14 @@
 // ferry time: how long each layer takes, what it moves and what it holds.
 #include <chrono>
 #include <cstdio>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "ferry/statistics_device.hpp"
 #include "ferry/transfer_guard.hpp"
 #include "model.hpp"
+#include "moved_bytes.hpp"
 #include "verbs.hpp"
 
 namespace ferry::program {
@@ -19,22 +20,16 @@ using Clock = std::chrono::steady_clock;
 /// Of all iterations together.
 struct LayerCost {
   double forward_ms = 0, backward_ms = 0;
-  std::uint64_t moved_forward = 0, moved_backward = 0;  ///< bytes that the device's copies moved meanwhile
+  std::uint64_t moved = 0;  ///< bytes
 };
-
-std::uint64_t Moved(const Statistics& done) {
-  return done.host_to_device.bytes + done.device_to_host.bytes + done.device_to_device.bytes;
-}
 
 /// Runs it, to its end on the device.
 template <class Run>
-void Measure(const Place& place, double& ms, std::uint64_t& moved, Run run) {
-  const Statistics before = GetStatistics(place.device());
+void Measure(const Place& place, double& ms, Run run) {
   const Clock::time_point start = Clock::now();
   run();
   place.stream().Synchronize();
   ms += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  moved += Moved(GetStatistics(place.device()) - before);
 }
 
 /// What a net's layers hold: parameters and tops, with their gradients in TRAIN. Bytes that several blobs
@@ -77,6 +72,8 @@ struct Time {
 
   void Run() const {
     if (iterations <= 0) throw NetError("--iterations " + std::to_string(iterations) + ": 1 or more");
+    const auto moved = std::make_shared<MovedBytes>();
+    const Watch watch(moved, Told::kOfWork);  // before the net, which reads ahead
     const auto net = model.MakeNet();
     FillInputs(*net);
     float loss = 0;
@@ -85,20 +82,23 @@ struct Time {
       net->Forward(&loss);
     }
     if (net->phase() == TRAIN) net->Backward();
+    for (const auto& tops : net->top_vecs()) moved->Take(tops);  // of the passes so far
 
     const int layers = static_cast<int>(net->layers().size());
     std::vector<LayerCost> costs(net->layers().size());
     for (int i = 0; i < iterations; ++i) {
       for (int layer = 0; layer < layers; ++layer) {
         LayerCost& cost = costs[static_cast<std::size_t>(layer)];
-        Measure(net->place(), cost.forward_ms, cost.moved_forward, [&] { net->ForwardFromTo(layer, layer); });
+        Measure(net->place(), cost.forward_ms, [&] { net->ForwardFromTo(layer, layer); });
+        cost.moved += moved->Take(net->top_vecs()[static_cast<std::size_t>(layer)]);
       }
       if (net->phase() != TRAIN) continue;
       net->ClearParamDiffs();
+      moved->Take({});
       for (int layer = layers - 1; layer >= 0; --layer) {
         LayerCost& cost = costs[static_cast<std::size_t>(layer)];
-        Measure(net->place(), cost.backward_ms, cost.moved_backward,
-                [&] { net->BackwardFromTo(layer, layer); });
+        Measure(net->place(), cost.backward_ms, [&] { net->BackwardFromTo(layer, layer); });
+        cost.moved += moved->Take({});
       }
     }
     Print(*net, costs);
@@ -115,8 +115,7 @@ struct Time {
       PrintRow(net.layer_names()[i].c_str(), net.layers()[i]->type(), costs[i], bytes);
       all.forward_ms += costs[i].forward_ms;
       all.backward_ms += costs[i].backward_ms;
-      all.moved_forward += costs[i].moved_forward;
-      all.moved_backward += costs[i].moved_backward;
+      all.moved += costs[i].moved;
       all_held += bytes;
     }
     PrintRow("all", "", all, all_held);
@@ -127,8 +126,7 @@ struct Time {
   void PrintRow(const char* name, const char* type, const LayerCost& cost, std::uint64_t held) const {
     std::printf("%-28s %-16s %12.3f %12.3f %14llu %14llu\n", name, type, cost.forward_ms / iterations,
                 cost.backward_ms / iterations,
-                static_cast<unsigned long long>((cost.moved_forward + cost.moved_backward) /
-                                                static_cast<std::uint64_t>(iterations)),
+                static_cast<unsigned long long>(cost.moved / static_cast<std::uint64_t>(iterations)),
                 static_cast<unsigned long long>(held));
   }
 };
