@@ -21,9 +21,10 @@ namespace ferry::nets_test {
 namespace {
 
 /// The bytes of a file with elements 0, 1, 2, ...
-std::string IdxOf(const std::vector<int>& dims, std::size_t count, char type = 8) {
+std::string IdxOf(const std::vector<std::uint32_t>& dims, std::size_t count, char type = 8) {
   std::string bytes{0, 0, type, static_cast<char>(dims.size())};
-  for (const int dim : dims) bytes += {0, 0, static_cast<char>(dim / 256), static_cast<char>(dim % 256)};
+  for (const std::uint32_t dim : dims)
+    for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes.push_back(static_cast<char>(dim >> shift & 0xFFU));
   for (std::size_t i = 0; i < count; ++i) bytes.push_back(static_cast<char>(i % 256));
   return bytes;
 }
@@ -58,6 +59,8 @@ TEST_CASE("An idx file that is not whole or of another kind is an error with its
   fails(IdxOf({2, 3}, 6).substr(0, 9), "ends within its header");
   fails(IdxOf({2, 3}, 5), "cut short");
   fails(IdxOf({2, 3}, 7), "7 elements, and its dims make 6");
+  fails(IdxOf({2, 0}, 7), "7 elements, and its dims make 0");
+  CHECK(ReadIdx(folder.Write("empty", IdxOf({13, 0, 2}, 0))).dims == std::vector<std::int64_t>{13, 0, 2});
   const std::string packed = WritePacked(folder / "packed.gz", IdxOf({300, 2, 3}, 1800));
   std::filesystem::resize_file(packed, std::filesystem::file_size(packed) / 2);
   CheckFails([&] { ReadIdx(packed); }, {packed, "cut short or corrupt"});
@@ -107,10 +110,15 @@ TEST_CASE("Images and labels that do not fit are an error, and no database is ma
       CheckFails([&] { ConvertIdxToDatabase(from, backend, folder / "db"); }, parts);
     CHECK(!std::filesystem::exists(folder / "db"));
   };
-  fails({images, folder.Write("labels", IdxOf({3}, 3))}, {folder / "labels", "3 (3)", "2 images"});
+  fails({images, folder.Write("labels", IdxOf({3}, 3))}, {folder / "labels", "dims 3; ", "2 images"});
   fails({folder / "labels", folder / "labels"}, {folder / "labels", "1 dims", "3 (n, height, width)"});
   fails({folder.Write("none", IdxOf({0, 2, 3}, 0)), folder.Write("no labels", IdxOf({0}, 0))},
         {folder / "none", "no elements"});
+  constexpr std::uint32_t kMost = 0xFFFFFFFF;
+  fails({folder.Write("none", IdxOf({0, kMost, kMost, kMost}, 0)), folder / "no labels"},
+        {folder / "none", "its dims are 0 x 4294967295 x 4294967295 x 4294967295"});
+  fails({images, folder.Write("labels", IdxOf({0, kMost, kMost, kMost}, 0))},
+        {folder / "labels", "dims 0 x 4294967295"});
 }
 
 TEST_CASE("A database that could not be written to its end is no database") {

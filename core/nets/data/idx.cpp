@@ -44,6 +44,13 @@ std::vector<std::uint8_t> ReadUnpacked(const fs::path& path) {
   return bytes;
 }
 
+/// A Shape throws where its dims make too much, which those of a file may.
+std::string Dims(const std::vector<std::int64_t>& dims) {
+  std::string text;
+  for (const std::int64_t dim : dims) text += (text.empty() ? "" : " x ") + std::to_string(dim);
+  return text;
+}
+
 struct Labelled {
   IdxArray images, labels;
   Shape shape;  ///< n, channels, height, width
@@ -56,11 +63,11 @@ Labelled Read(const IdxFiles& from) {
     Fail(from.images, "has " + std::to_string(dims.size()) +
                           " dims; images have 3 (n, height, width) or 4 (n, channels, height, width)");
   if (read.labels.dims.size() != 1 || read.labels.dims[0] != dims[0])
-    Fail(from.labels, "has the dims " + Shape(read.labels.dims).ToString() + "; labels for the " +
+    Fail(from.labels, "has the dims " + Dims(read.labels.dims) + "; labels for the " +
                           std::to_string(dims[0]) + " images of " + from.images.string() +
                           " have one dim of as many");
+  if (read.images.bytes.empty()) Fail(from.images, "has no elements: its dims are " + Dims(dims));
   read.shape = dims.size() == 4 ? Shape(dims) : Shape{dims[0], 1, dims[1], dims[2]};
-  if (read.shape.count() == 0) Fail(from.images, "has no elements: its dims are " + read.shape.ToString());
   return read;
 }
 
@@ -74,16 +81,20 @@ IdxArray ReadIdx(const fs::path& path) {
   const std::size_t header = 4 + std::size_t{4} * file[3];
   if (file.size() < header) Fail(path, "ends within its header");
   IdxArray array;
-  std::size_t count = 1;
-  const std::size_t there = file.size() - header;
   for (std::size_t at = 4; at < header; at += 4) {
     std::uint32_t dim = 0;
     for (std::size_t i = 0; i < 4; ++i) dim = dim << 8U | file[at + i];
+    array.dims.push_back(dim);
+  }
+  const std::size_t there = file.size() - header;
+  const bool none = std::find(array.dims.begin(), array.dims.end(), 0) != array.dims.end();
+  std::size_t count = none ? 0 : 1;
+  for (const std::int64_t signed_dim : array.dims) {
+    const auto dim = static_cast<std::size_t>(signed_dim);
     if (dim != 0 && count > there / dim)
       Fail(path,
            "is cut short: its dims promise more than the " + std::to_string(there) + " elements that it has");
     count *= dim;
-    array.dims.push_back(dim);
   }
   if (count != there)
     Fail(path, "has " + std::to_string(there) + " elements, and its dims make " + std::to_string(count));
