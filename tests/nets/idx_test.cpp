@@ -137,6 +137,24 @@ TEST_CASE("A database that could not be written to its end is no database") {
   }
 }
 
+TEST_CASE("A conversion that is told to stop leaves nothing") {
+  for (const auto backend : Backends()) {
+    const Folder folder;
+    const IdxFiles from{folder.Write("images", IdxOf({5000, 2, 3}, 30000)),
+                        folder.Write("labels", IdxOf({5000}, 5000))};
+    for (const int asked : {1, 2, 4000}) {
+      int calls = 0;
+      CheckFails(
+          [&] { ConvertIdxToDatabase(from, backend, folder / "db", [&] { return ++calls == asked; }); },
+          {folder / "db", "stopped"});
+      CHECK(calls == asked);
+      const std::filesystem::directory_iterator left(std::filesystem::path(folder / "db").parent_path());
+      CHECK(std::distance(begin(left), end(left)) == 2);  // what it reads
+    }
+    CHECK(ConvertIdxToDatabase(from, backend, folder / "db", [] { return false; }) == 5000);
+  }
+}
+
 TEST_CASE("A program that ends while it writes a database leaves none in its place") {
   for (const auto backend : Backends()) {
     const Folder folder;

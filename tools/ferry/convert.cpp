@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ferry convert: a data set in files of the idx format, MNIST's, for data layers.
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "ferry/nets/error.hpp"
@@ -10,6 +13,33 @@
 
 namespace ferry::program {
 namespace {
+
+// What a handler of signals may touch.
+static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<int> g_signal{0};
+
+void NoteSignal(int signal) { g_signal = signal; }
+
+/// While it lives, signals that end the program have the conversion stop, so that nothing half done stays.
+/// Then it ends the program by the signal.
+class EndsBySignal {
+ public:
+  EndsBySignal() {
+    for (const int signal : kSignals)
+      if (std::signal(signal, NoteSignal) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
+  ~EndsBySignal() {
+    if (g_signal == 0) return;
+    std::signal(g_signal, SIG_DFL);
+    std::raise(g_signal);
+  }
+  EndsBySignal(const EndsBySignal&) = delete;
+  EndsBySignal& operator=(const EndsBySignal&) = delete;
+  static bool Came() { return g_signal != 0; }
+
+ private:
+  static constexpr int kSignals[] = {SIGHUP, SIGINT, SIGTERM};
+};
 
 struct Convert {
   std::string images, labels, to;
@@ -23,8 +53,12 @@ struct Convert {
     const bool hdf5 = std::filesystem::path(to).extension() == ".h5";
     if (hdf5 && said) throw NetError("--backend " + backend + " and " + to + ", an HDF5 file: say one");
     const auto database = backend == "lmdb" ? DataParameter::LMDB : DataParameter::LEVELDB;
-    const std::int64_t count =
-        hdf5 ? ConvertIdxToHdf5({images, labels}, to) : ConvertIdxToDatabase({images, labels}, database, to);
+    std::optional<EndsBySignal> ends;  // as soon as anything is written
+    const std::int64_t count = hdf5 ? ConvertIdxToHdf5({images, labels}, to)
+                                    : ConvertIdxToDatabase({images, labels}, database, to, [&] {
+                                        if (!ends) ends.emplace();
+                                        return EndsBySignal::Came();
+                                      });
     std::printf("%s has %lld images\n", to.c_str(), static_cast<long long>(count));
   }
 };

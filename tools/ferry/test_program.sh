@@ -78,6 +78,21 @@ END
   done
 fi
 
+# What ends a conversion leaves nothing of it: two million images, of which the first are being written.
+printf '\0\0\010\003\0\040\0\0\0\0\0\001\0\0\0\001' >many_images
+printf '\0\0\010\001\0\040\0\0' >many_labels
+for file in many_images many_labels; do head -c 2097152 /dev/zero >>$file; done
+if [ -d digits ]; then
+  "$ferry" convert many_images many_labels many 2>/dev/null &
+  until ls -d many.unfinished-* >/dev/null 2>&1; do kill -0 $!; sleep 0.01; done
+  kill $!
+  status=0
+  wait $! 2>/dev/null || status=$?
+  [ $status = 143 ]
+  case $(ls) in *unfinished*) echo "a part of a database is left" >&2 && exit 1 ;; esac
+  [ ! -e many ]
+fi
+
 "$ferry" train --solver solver.prototxt --csv loss.csv 2>/dev/null
 [ "$(wc -l <loss.csv)" = 2 ]
 sed 's/max_iter: 1/max_iter: 3/' solver.prototxt >three_steps.prototxt

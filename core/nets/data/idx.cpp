@@ -104,7 +104,12 @@ IdxArray ReadIdx(const fs::path& path) {
 
 namespace {
 
-void WriteRecords(const Labelled& read, DataParameter::DB backend, const fs::path& to) {
+void RequireNoStop(const std::function<bool()>& stop, const fs::path& to) {
+  if (stop && stop()) Fail(to, "is not made: the conversion was stopped");
+}
+
+void WriteRecords(const Labelled& read, DataParameter::DB backend, const fs::path& to,
+                  const std::function<bool()>& stop) {
   const auto database = detail::OpenDatabase(backend, to, detail::DatabaseMode::kNew);
   const auto transaction = database->NewTransaction();
   Datum datum;
@@ -114,6 +119,7 @@ void WriteRecords(const Labelled& read, DataParameter::DB backend, const fs::pat
   const std::int64_t size = read.shape.count(1, 4);
   constexpr std::int64_t kAtOnce = 1000;
   for (std::int64_t i = 0; i < read.shape[0]; ++i) {
+    RequireNoStop(stop, to);
     datum.set_data(read.images.bytes.data() + i * size, static_cast<std::size_t>(size));
     datum.set_label(read.labels.bytes[static_cast<std::size_t>(i)]);
     std::string key = std::to_string(i);
@@ -150,7 +156,8 @@ class Beside {
 
 }  // namespace
 
-std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend, const fs::path& to) {
+std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend, const fs::path& to,
+                                  const std::function<bool()>& stop) {
   const Labelled read = Read(from);
   const fs::path place = to.has_filename() ? to : to.parent_path();
   if (place.empty()) throw NetError("ConvertIdxToDatabase: the database has no name");
@@ -160,12 +167,13 @@ std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backen
     detail::FailDatabase(to,
                          "is a link to " + fs::read_symlink(place, error).string() + ", which is not there");
   if (there != fs::file_type::not_found) {
-    WriteRecords(read, backend, to);
+    WriteRecords(read, backend, to, stop);
     return read.shape[0];
   }
+  RequireNoStop(stop, to);
   const Beside beside(place);  // a part of it would pass for the whole data set
   const fs::path written = beside.folder() / place.filename();
-  WriteRecords(read, backend, written);
+  WriteRecords(read, backend, written, stop);
   fs::rename(written, place, error);
   if (error) detail::FailDatabase(to, "cannot be put into place: " + error.message());
   return read.shape[0];

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "ferry/data.pb.h"
@@ -28,9 +29,10 @@ struct IdxFiles {
 
 /// A new database of a Datum for each image, with keys 00000000, 00000001 and so on. Returns how many. Throws
 /// NetError, also for a database that is there. It is beside its place, with `.unfinished` in its name, until
-/// it is whole.
+/// it is whole. `stop` is asked before anything is written and before each image: true ends the conversion by
+/// a NetError, and nothing of it stays.
 std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend,
-                                  const std::filesystem::path& to);
+                                  const std::filesystem::path& to, const std::function<bool()>& stop = {});
 /// A file of HDF5 with "data", n x channels x height x width, each byte times `scale`, and "label", n.
 /// Returns n. A file that is there is replaced. Throws NetError, also in a build without HDF5.
 std::int64_t ConvertIdxToHdf5(const IdxFiles& from, const std::filesystem::path& to, float scale = 1);
