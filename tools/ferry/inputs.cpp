@@ -115,6 +115,17 @@ bool IsRead(const std::string& file, const std::string& input) {
          fs::equivalent(FolderOf(file), input, error);
 }
 
+bool IsSnapshot(const std::string& file, const std::string& prefix) {
+  std::error_code error;
+  const fs::path led = detail::WhereLinksLead(file, file), snapshots(prefix + "_iter_");
+  const std::string name = led.filename().string();
+  if (!name.starts_with(snapshots.filename().string())) return false;
+  const std::string kind =
+      fs::path(name.ends_with(".h5") ? name.substr(0, name.size() - 3) : name).extension();
+  return (kind == ".caffemodel" || kind == ".solverstate") &&
+         fs::equivalent(FolderOf(led), FolderOf(snapshots), error);
+}
+
 bool AreOneFile(const std::string& a, const std::string& b) {
   std::error_code error;
   if (fs::exists(a, error) && fs::exists(b, error)) return fs::equivalent(a, b, error);

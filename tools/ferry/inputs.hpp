@@ -18,6 +18,9 @@ std::vector<std::string> InputsOf(const std::string& solver_file, const SolverPa
 /// in that folder.
 bool IsRead(const std::string& file, const std::string& input);
 
+/// Whether this is, or would be, a snapshot of a solver with that snapshot_prefix.
+bool IsSnapshot(const std::string& file, const std::string& prefix);
+
 /// Whether both are one file, by whatever names. One that is not there is where its links lead.
 bool AreOneFile(const std::string& a, const std::string& b);
 

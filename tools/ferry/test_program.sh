@@ -170,6 +170,10 @@ if "$ferry" train --solver hdf5_solver.prototxt 2>/dev/null; then # this build h
   refused "hdf5_iter_1.caffemodel.h5 is what it reads" train --solver hdf5_solver.prototxt \
     --snapshot hdf5_iter_1.solverstate.h5 --plot hdf5_iter_1.caffemodel.h5
 fi
+for file in ./s_iter_1.caffemodel s_iter_7.solverstate s_iter_1.caffemodel.h5; do
+  refused "$file is where a snapshot goes" train --solver solver.prototxt --csv $file
+done
+cmp before s_iter_1.caffemodel
 refused "are one file" train --solver solver.prototxt --csv new --plot ./new
 refused "are one file" train --solver solver.prototxt --csv store/losses --plot to_losses
 if [ -e new ] || [ -e store/losses ]; then echo "a run that was refused left a file" >&2 && exit 1; fi

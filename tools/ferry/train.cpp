@@ -130,6 +130,8 @@ struct Train {
       if (file.empty()) continue;
       for (const std::string& input : inputs)
         if (IsRead(file, input)) throw NetError(file + " is what it reads; write the losses to another file");
+      if (IsSnapshot(file, param.snapshot_prefix()))
+        throw NetError(file + " is where a snapshot goes; write the losses to another file");
       RequireWritable(file);
     }
     if (!csv.empty() && !plot.empty() && AreOneFile(csv, plot))
