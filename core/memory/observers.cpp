@@ -199,10 +199,7 @@ constinit std::atomic<detail::TellOfWait> detail::tell_of_wait{TellSync};
 
 Watch::Watch(std::shared_ptr<Observer> observer, Told told) : observer_(std::move(observer)) {
   if (observer_ == nullptr) throw std::invalid_argument("Watch: the observer is null");
-  if (calls.depth != 0)
-    throw std::logic_error(
-        "Watch: an observer that is being told of something attaches one, and would wait for itself; attach "
-        "it before or after that");
+  detail::RequireNotTelling();
   const std::lock_guard lock(observers().mutex);
   detail::tell_of_wait = TellSync;
   number_ = observers().arrivals;
@@ -230,6 +227,13 @@ Watch::Watch(std::function<void(const AccessRecord&)> on_access)
 Watch::~Watch() { Detach(number_); }
 
 namespace detail {
+
+void RequireNotTelling() {
+  if (calls.depth != 0)
+    throw std::logic_error(
+        "Watch: an observer that is being told of something attaches one, and would wait for itself; attach "
+        "it before or after that");
+}
 
 std::uint64_t TellBefore(const CopyRecord& copy, std::uint64_t told) {
   Begin();

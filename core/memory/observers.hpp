@@ -17,6 +17,8 @@ struct Refusal {
   std::exception_ptr why;
 };
 
+/// Throws std::logic_error in a call of an observer, where none may be attached.
+void RequireNotTelling();
 /// To observers that came after the first `told` ones. Returns how many have come so far. Throws Refusal.
 std::uint64_t TellBefore(const CopyRecord& copy, std::uint64_t told);
 void TellStart(const CopyRecord& copy) noexcept;

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/memory/byte_ranges.hpp"
+#include "core/memory/observers.hpp"
 #include "core/seeing/trace_text.hpp"
 #include "core/seeing/words.hpp"
 #include "ferry/log.hpp"
@@ -250,7 +251,8 @@ void Trace::Events::On(const LifeRecord& life) {
   Count(space, life, label);
 }
 
-Trace::Trace(const std::string& file) : events_(std::make_shared<Events>(file)), watch_(events_) {}
+Trace::Trace(const std::string& file)
+    : events_((detail::RequireNotTelling(), std::make_shared<Events>(file))), watch_(events_) {}
 Trace::~Trace() = default;
 
 void detail::EndTrace(const Trace& trace) noexcept { trace.events_->End(); }

@@ -41,7 +41,8 @@ void EndTrace(const Trace& trace) noexcept;
 class Trace {
  public:
   /// Replaces the file. Throws Error, which names it and says why, where that can't be done, where a trace or
-  /// a ledger is being written there, or where stdout or stderr goes to that file, pipe or socket.
+  /// a ledger is being written there, or where stdout or stderr goes to that file, pipe or socket; and
+  /// std::logic_error in a call of an observer.
   explicit Trace(const std::string& file);
   /// Writes what is left, and the end.
   ~Trace();

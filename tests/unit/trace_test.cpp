@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -232,6 +233,27 @@ TEST_CASE("A label of any length leaves a trace that can be read: 1000 bytes of 
   CHECK(copies[0].Text("name") == "copy " + begin + "...");
   CHECK(ArgsOf(copies[3]).Text("label") == begin + 'z');
   CHECK(ArgsOf(kernels[0]).Text("operands") == "read \"" + begin + "...\", mutable \"" + begin + "z\"");
+}
+
+TEST_CASE("A trace that is attached in a call of an observer replaces no file") {
+  TraceFixture f;
+  const std::string other = (f.folder / "precious.json").string();
+  std::ofstream(other) << "precious";
+  int refused = 0;
+  {
+    const Watch watch([&](const AccessRecord&) {
+      try {
+        const Trace trace(other);
+      } catch (const std::logic_error&) {
+        ++refused;
+      }
+    });
+    SyncedMemory(4, *f.device).cpu_data();
+  }
+  CHECK(refused == 1);
+  std::string text;
+  std::getline(std::ifstream(other), text);
+  CHECK(text == "precious");
 }
 
 }  // namespace
