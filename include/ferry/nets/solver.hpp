@@ -29,8 +29,8 @@ struct SolverProgress {
 /// What Caffe logs is logged at LogLevel::kInfo. Throws NetError for parameters that cannot be, with what is
 /// allowed, and what Net throws.
 ///
-/// Random numbers and the order of data depend on the seed and the number of the pass alone. So a run that is
-/// restored from a snapshot goes on to the same bits.
+/// Random numbers and the order of data depend on the seed and the number of the pass alone, and a snapshot
+/// has the state of layers. So a run that is restored from a snapshot goes on to the same bits.
 template <class T>
 class Solver {
  public:
@@ -65,11 +65,12 @@ class Solver {
   /// int.
   void Step(int iters);
   /// Goes on from a .solverstate, or .solverstate.h5, and the weights that it names. Throws NetError, and
-  /// changes nothing, where history or weights do not fit this net, or for another type of solver. Weights
-  /// are taken by the names of layers. A layer that the file lacks keeps its own.
+  /// changes nothing, where history, layers' state or weights do not fit this net, or for another type of
+  /// solver. Weights are taken by the names of layers. A layer that the file lacks keeps its own.
   void Restore(const std::filesystem::path& state_file, const Site& site = Site::Caller());
   /// Writes <prefix>_iter_<n>.caffemodel and .solverstate, with .h5 for HDF5. Each file appears whole or not
-  /// at all.
+  /// at all, the weights first. If the state then fails, one of an earlier run that had the same names stays,
+  /// beside the new weights.
   void Snapshot();
   /// Makes an update of the gradients in the net, and counts iter() up.
   virtual void ApplyUpdate() = 0;
