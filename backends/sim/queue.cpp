@@ -240,7 +240,7 @@ void Machine::RunFront(const std::shared_ptr<Queue>& queue, Lock& lock) {
   queue->ops.pop_front();
   const bool ours = op.kind == OpKind::kOrder || op.kind == OpKind::kFree;
   const bool dead = devices[static_cast<std::size_t>(queue->device)].sticky != SimRuntime::kSuccess;
-  queue->time = std::max({queue->time, op.queued_at, op.wait ? op.wait->queue->time : 0});
+  queue->time = std::max({queue->time, op.queued_at, op.wait ? op.wait->queue->TimeOf(op.wait->index) : 0});
   const std::int64_t begin = HostTime();
   if (ours) {
     if (op.body) op.body();
@@ -251,7 +251,7 @@ void Machine::RunFront(const std::shared_ptr<Queue>& queue, Lock& lock) {
     queue->time += HostTime() - begin;
   }
   for (const Use& use : op.uses) --use.block->uses;
-  ++queue->done;
+  queue->NoteDone();
   if (queue->destroyed && queue->done == queue->queued) {
     std::erase(queues_, queue);
     std::erase(unfinished_, queue);

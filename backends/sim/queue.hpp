@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -77,7 +79,14 @@ struct Queue {
   /// When the last work that was done would have been over on a GPU that does all as soon as it can. Work
   /// takes as long as it took here.
   std::int64_t time = 0;
+  std::array<std::int64_t, 32> times{};  ///< the same of the last ones, each at `done` after it
 
+  void NoteDone() { times.at(++done % times.size()) = time; }
+  /// When so much was over; of what was so long before, the first time that is known.
+  std::int64_t TimeOf(std::size_t index) const {
+    const std::size_t first = done < times.size() ? 0 : done - times.size() + 1;
+    return times.at(std::max(index, first) % times.size());
+  }
   bool runnable() const { return !ops.empty() && ops.front().Runnable(); }
 };
 

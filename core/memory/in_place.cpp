@@ -51,7 +51,7 @@ void* SyncedMemory::PartInPlace(Access access, const Stream* on, Bytes bytes) co
   const Buffer& host = BufferOf(kHost);
   if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
   // Who writes first where a reader has made zeros is to be known.
-  if (access != Access::kRead && detail::Watched() && !detail::Records::KnowsWriter(*this, bytes))
+  if (access != Access::kRead && detail::Watched() && !detail::Records::KnowsWriters(*this, bytes))
     return nullptr;
   detail::HostGuard::Refresh(*this, bytes);
   if (writers_ != nullptr) [[unlikely]] {

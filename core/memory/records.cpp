@@ -231,8 +231,9 @@ std::optional<Write> Records::WriterOf(const SyncedMemory& memory, Bytes bytes) 
   if (memory.writers_ == nullptr) return std::nullopt;
   return memory.writers_->Of({bytes.first, std::min(bytes.last, memory.size())});
 }
-bool Records::KnowsWriter(const SyncedMemory& memory, Bytes bytes) noexcept {
-  return WriterOf(memory, bytes).has_value();
+bool Records::KnowsWriters(const SyncedMemory& memory, Bytes bytes) noexcept {
+  return memory.writers_ != nullptr &&
+         memory.writers_->Know({bytes.first, std::min(bytes.last, memory.size())});
 }
 void Records::NoteWriter(const Arrival& arrival) noexcept {
   auto& writers = arrival.memory->writers_;

@@ -34,8 +34,8 @@ class Records {
   static void NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept;
   /// Bytes are not current any more, in one buffer or, for null, in all. Tells of what was copied in vain.
   static void NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* buffer = nullptr) noexcept;
-  /// Whether it is known who wrote most of the bytes.
-  [[gnu::cold]] static bool KnowsWriter(const SyncedMemory& memory, Bytes bytes) noexcept;
+  /// Whether it is known who wrote each of the bytes.
+  [[gnu::cold]] static bool KnowsWriters(const SyncedMemory& memory, Bytes bytes) noexcept;
   /// Bytes of a memory that has writers become zeros, which nobody has written.
   static void NoteZeros(const SyncedMemory& memory, Bytes bytes) noexcept;
   /// Bytes became zeros where the access wants them, or will once that is done on its stream.

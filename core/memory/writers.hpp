@@ -42,6 +42,10 @@ class Writers {
   } catch (const std::bad_alloc&) {
     writes_.Reset();
   }
+  /// Whether all of the bytes are known, which end with the memory.
+  bool Know(Bytes bytes) const noexcept {
+    return writes_.Each(bytes, [](Bytes, const std::optional<Write>& of) { return of.has_value(); });
+  }
   /// Of the largest piece that one line wrote, of the bytes, which end with the memory.
   std::optional<Write> Of(Bytes bytes) const noexcept {
     std::optional<Write> write;

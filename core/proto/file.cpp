@@ -66,6 +66,7 @@ int NewFile::Create() {
   static std::atomic<unsigned> number{0};
   struct stat old {};
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
+  if (!replaces && errno != ENOENT) ThrowSystemError(where_, "create", errno);  // such as too long a name
   if (replaces && !S_ISREG(old.st_mode))
     throw Error(where_ + ": cannot write: not a regular file; write to a pipe or a device by a stream");
   // A rename asks for the folder's permission alone; the file's own is asked for like this.

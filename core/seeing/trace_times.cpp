@@ -83,9 +83,10 @@ void Trace::Events::ForgetMeasured(std::size_t space) {
   };
   if (std::none_of(tracks_.begin(), tracks_.end(), any)) return;
   WriteMeasured(space);
-  for (auto& [key, track] : tracks_)
-    if (track.lane.space == space && std::erase_if(track.measured, ends) != 0 && track.open)
-      track.open->measured = false;
+  for (auto& [key, track] : tracks_) {
+    if (track.lane.space != space || std::erase_if(track.measured, ends) == 0) continue;
+    if (auto& open = track.open) open->measured = false;
+  }
 }
 
 Trace::Events::Lane Trace::Events::DeviceLaneOf(Track& track) {

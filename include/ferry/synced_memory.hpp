@@ -40,12 +40,11 @@ namespace ferry {
 ///
 /// Concurrent const accesses are safe, and so are non-const ones of disjoint ranges; a non-const one excludes
 /// all others of the same bytes until both have ended. Every call can throw DeviceError, OutOfMemory (or
-/// std::bad_alloc, where its notes have no room), and std::out_of_range for a range that is not within
-/// size(). One that throws leaves the bytes as they were, and can be made again. At most it has allocated
-/// memory in a space or started a copy to it, which head() shows. Only a failed Assign can lose bytes: those
-/// that it was to replace. The 32nd device of a memory is refused with std::length_error. Pointers stay the
-/// same for life, except those that set_*_data replaces and Release takes back. They may be null while size
-/// is 0.
+/// std::bad_alloc, where its notes have no room), and std::out_of_range for a range beyond size(). One that
+/// throws leaves the bytes as they were, and can be made again. At most it has allocated memory in a space or
+/// started a copy to it, which head() shows. Only a failed Assign can lose bytes: those that it was to
+/// replace. A memory's 32nd device is a std::length_error. Pointers stay the same for life, except those that
+/// set_*_data replaces and Release takes back. They may be null while size is 0.
 class SyncedMemory : private detail::ReadyWords {
  public:
   using SyncedHead = Head;  ///< Caffe's name

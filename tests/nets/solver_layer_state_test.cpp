@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Snapshots of nets whose layers leave something for the next pass.
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
@@ -14,19 +15,20 @@ using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using ferry::testing::World;
 
-/// A layer of that type over two steps of four streams, each of which goes on for ever; tested each
+/// A layer of that type over some steps of four streams, each of which goes on for ever; tested each
 /// iteration.
-SolverParameter RecurrentSolver(const std::string& type, const std::string& text, int outputs = 3) {
+SolverParameter RecurrentSolver(const std::string& type, const std::string& text, int steps = 2) {
+  const std::string dims = "dim: " + std::to_string(steps) + " dim: 4 ";
   const std::string net = R"(
     layer { name: "in" type: "Input" top: "x" top: "target"
-            input_param { shape { dim: 2 dim: 4 dim: 3 } shape { dim: 2 dim: 4 dim: )" +
-                          std::to_string(outputs) + R"( } } }
+            input_param { shape { )" +
+                          dims + "dim: 3 } shape { " + dims + R"(dim: 3 } } }
     layer { name: "cont" type: "DummyData" top: "cont"
-            dummy_data_param { shape { dim: 2 dim: 4 } data_filler { value: 1 } } }
+            dummy_data_param { shape { )" +
+                          dims + R"(} data_filler { value: 1 } } }
     layer { name: "r" type: ")" +
                           type + R"(" bottom: "x" bottom: "cont" top: "y"
-            recurrent_param { num_output: )" +
-                          std::to_string(outputs) + R"( weight_filler { type: "gaussian" std: 0.5 } } }
+            recurrent_param { num_output: 3 weight_filler { type: "gaussian" std: 0.5 } } }
     layer { name: "loss" type: "EuclideanLoss" bottom: "y" bottom: "target" top: "loss" })";
   return SolverOf(
       "lr_policy: 'fixed' base_lr: 0.05 snapshot_after_train: false test_iter: 1 test_interval: 1 "

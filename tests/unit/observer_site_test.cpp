@@ -86,5 +86,19 @@ TEST_CASE("Who writes first what a reader found as zeros has made it stale elsew
   CHECK(f.notes->accesses.size() == 3);
 }
 
+TEST_CASE("So has who writes first in a part of it, whoever has written the rest") {
+  ObserverFixture f;
+  const Watch watch(f.notes);
+  SyncedMemory memory(40, *f.device);
+  memory.cpu_data();
+  memory.mutable_cpu_data({0, 30});
+  memory.mutable_cpu_data();
+  const int last = __LINE__ - 1;
+  memory.gpu_data({30, 10}, Stream::Main(*f.device));
+  REQUIRE(f.notes->copies.size() == 1);
+  REQUIRE(f.notes->copies[0].written.has_value());
+  CHECK(f.notes->copies[0].written->site.line() == last);
+}
+
 }  // namespace
 }  // namespace ferry::testing

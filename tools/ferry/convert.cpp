@@ -54,6 +54,7 @@ struct Convert {
     if (hdf5 && said) throw NetError("--backend " + backend + " and " + to + ", an HDF5 file: say one");
     const auto database = backend == "lmdb" ? DataParameter::LMDB : DataParameter::LEVELDB;
     std::optional<EndsBySignal> ends;  // as soon as anything is written
+    if (hdf5) ends.emplace();
     const std::int64_t count = hdf5 ? ConvertIdxToHdf5({images, labels}, to)
                                     : ConvertIdxToDatabase({images, labels}, database, to, [&] {
                                         if (!ends) ends.emplace();

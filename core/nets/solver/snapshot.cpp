@@ -94,7 +94,7 @@ void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& sit
   if (state.has_solver_type() && state.solver_type() != type())
     detail::FailSolver(state_file.string() + " is of a solver of type " + state.solver_type() +
                        ", and this one is " + type());
-  // The last thing that may throw.
+  // The last thing that does not fit.
   if (state.has_learned_net()) {
     try {
       net_->CopyTrainedLayersFrom(state.learned_net(), site);
@@ -106,7 +106,7 @@ void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& sit
   }
   for (std::size_t i = 0; i < history_.size(); ++i) *history_[i] = std::move(*kept.history[i]);
   for (std::size_t i = 0; i < old.layer_state.size(); ++i)
-    old.layer_state[i]->ShareData(*kept.layer_state[i]);
+    old.layer_state[i]->CopyFrom(*kept.layer_state[i], false, false, site);  // others may share its bytes
   iter_ = state.iter();
   current_step_ = state.current_step();
   SetPass(0);

@@ -213,5 +213,5 @@ MUTATIONS = [
     ("core/nets/layers/recurrent_layer.cpp", "  return last_state_;\n", "  return {};\n", "a recurrent layer's state is in no snapshot"),
     ("core/nets/solver/snapshot.cpp", "  for (const auto& test : tests) add(*test);\n", "", "the state of test nets' layers is in no snapshot"),
     ("core/nets/solver/solver_state.cpp", "  if (!kept.layer_state.empty()) WriteHdf5(file, kLayerState, kept.layer_state);\n", "", "layers' state is in no snapshot of HDF5"),
-    ("core/nets/solver/snapshot.cpp", "    old.layer_state[i]->ShareData(*kept.layer_state[i]);", "    static_cast<void>(old);", "layers' state is read and not taken"),
+    ("core/nets/solver/snapshot.cpp", "    old.layer_state[i]->CopyFrom(*kept.layer_state[i], false, false, site);", "    static_cast<void>(old);", "layers' state is read and not taken"),
 ]
