@@ -82,7 +82,7 @@ struct Queue {
   std::array<std::int64_t, 32> times{};  ///< the same of the last ones, each at `done` after it
 
   void NoteDone() { times.at(++done % times.size()) = time; }
-  /// When so much was over; of what was so long before, the first time that is known.
+  /// When the first `index` works were over; if that is no longer known, the oldest time that is.
   std::int64_t TimeOf(std::size_t index) const {
     const std::size_t first = done < times.size() ? 0 : done - times.size() + 1;
     return times.at(std::max(index, first) % times.size());

@@ -53,15 +53,11 @@ Ended With(Deed deed, PointerGuard guard = PointerGuard::kOn) {
 /// What the one says that may only end by SIGSEGV.
 template <class Deed>
 std::string Report(Deed deed) {
-  const Ended ended = With(deed);
-  CHECK(ended.signal == SIGSEGV);
-  return ended.errors;
+  return ReportOf(With(deed));
 }
 template <class Deed>
 void CheckPasses(Deed deed, PointerGuard guard = PointerGuard::kOn) {
-  const Ended ended = With(deed, guard);
-  CHECK(ended.signal == 0);
-  CHECK(ended.errors.empty());
+  CheckPassed(With(deed, guard));
 }
 
 #ifdef __x86_64__

@@ -35,15 +35,11 @@ Ended With(Deed deed) {
 /// What the one says that may only end by SIGSEGV.
 template <class Deed>
 std::string Report(Deed deed) {
-  const Ended ended = With(deed);
-  CHECK(ended.signal == SIGSEGV);
-  return ended.errors;
+  return ReportOf(With(deed));
 }
 template <class Deed>
 void CheckPasses(Deed deed) {
-  const Ended ended = With(deed);
-  CHECK(ended.signal == 0);
-  CHECK(ended.errors.empty());
+  CheckPassed(With(deed));
 }
 
 }  // namespace ferry::testing

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <catch2/catch_test_macros.hpp>
 #include <csignal>
 #include <cstddef>
 #include <functional>
@@ -51,6 +52,17 @@ inline int SignalOf(const std::function<void()>& deed) { return InChild(deed).si
 
 inline void Touch(const void* ptr, std::ptrdiff_t at = 0) {
   (void)static_cast<const volatile std::byte*>(ptr)[at];
+}
+
+/// What one says that may only end by SIGSEGV.
+inline std::string ReportOf(const Ended& ended) {
+  CHECK(ended.signal == SIGSEGV);
+  return ended.errors;
+}
+/// That it ended by itself, without a word.
+inline void CheckPassed(const Ended& ended) {
+  CHECK(ended.signal == 0);
+  CHECK(ended.errors.empty());
 }
 
 }  // namespace ferry::testing

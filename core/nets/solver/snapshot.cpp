@@ -94,7 +94,7 @@ void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& sit
   if (state.has_solver_type() && state.solver_type() != type())
     detail::FailSolver(state_file.string() + " is of a solver of type " + state.solver_type() +
                        ", and this one is " + type());
-  // The last thing that does not fit.
+  // The last check.
   if (state.has_learned_net()) {
     try {
       net_->CopyTrainedLayersFrom(state.learned_net(), site);
