@@ -155,6 +155,19 @@ TEST_CASE("A conversion that is told to stop leaves nothing") {
   }
 }
 
+TEST_CASE("One to HDF5 that is told to stop leaves nothing, too") {
+  if (!detail::HasHdf5()) SKIP("a build without HDF5");
+  const Folder folder;
+  const IdxFiles from{folder.Write("images", IdxOf({5, 2, 3}, 30)), folder.Write("labels", IdxOf({5}, 5))};
+  for (const int asked : {1, 2}) {
+    int calls = 0;
+    CheckFails([&] { ConvertIdxToHdf5(from, folder / "x.h5", 1, [&] { return ++calls == asked; }); },
+               {folder / "x.h5", "stopped"});
+    CHECK(folder.Files() == std::vector<std::string>{"images", "labels"});
+  }
+  CHECK(ConvertIdxToHdf5(from, folder / "x.h5", 1, [] { return false; }) == 5);
+}
+
 TEST_CASE("A program that ends while it writes a database leaves none in its place") {
   for (const auto backend : Backends()) {
     const Folder folder;

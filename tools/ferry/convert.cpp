@@ -53,13 +53,13 @@ struct Convert {
     const bool hdf5 = std::filesystem::path(to).extension() == ".h5";
     if (hdf5 && said) throw NetError("--backend " + backend + " and " + to + ", an HDF5 file: say one");
     const auto database = backend == "lmdb" ? DataParameter::LMDB : DataParameter::LEVELDB;
-    std::optional<EndsBySignal> ends;  // as soon as anything is written
-    if (hdf5) ends.emplace();
-    const std::int64_t count = hdf5 ? ConvertIdxToHdf5({images, labels}, to)
-                                    : ConvertIdxToDatabase({images, labels}, database, to, [&] {
-                                        if (!ends) ends.emplace();
-                                        return EndsBySignal::Came();
-                                      });
+    std::optional<EndsBySignal> ends;
+    const auto stop = [&] {
+      if (!ends) ends.emplace();  // all is read, and next something is written
+      return EndsBySignal::Came();
+    };
+    const std::int64_t count = hdf5 ? ConvertIdxToHdf5({images, labels}, to, 1, stop)
+                                    : ConvertIdxToDatabase({images, labels}, database, to, stop);
     std::printf("%s has %lld images\n", to.c_str(), static_cast<long long>(count));
   }
 };

@@ -179,15 +179,18 @@ std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backen
   return read.shape[0];
 }
 
-std::int64_t ConvertIdxToHdf5(const IdxFiles& from, const fs::path& to, float scale) {
+std::int64_t ConvertIdxToHdf5(const IdxFiles& from, const fs::path& to, float scale,
+                              const std::function<bool()>& stop) {
   const Labelled read = Read(from);
   std::vector<float> data(read.images.bytes.size());
   std::transform(read.images.bytes.begin(), read.images.bytes.end(), data.begin(),
                  [scale](std::uint8_t byte) { return scale * static_cast<float>(byte); });
   const std::vector<float> labels(read.labels.bytes.begin(), read.labels.bytes.end());
+  RequireNoStop(stop, to);
   detail::Hdf5File file = detail::Hdf5File::Create(to);
   file.Write("data", read.shape, data.data());
   file.Write("label", {read.shape[0]}, labels.data());
+  RequireNoStop(stop, to);
   file.Close();
   return read.shape[0];
 }

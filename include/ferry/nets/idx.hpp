@@ -34,7 +34,9 @@ struct IdxFiles {
 std::int64_t ConvertIdxToDatabase(const IdxFiles& from, DataParameter::DB backend,
                                   const std::filesystem::path& to, const std::function<bool()>& stop = {});
 /// A file of HDF5 with "data", n x channels x height x width, each byte times `scale`, and "label", n.
-/// Returns n. A file that is there is replaced. Throws NetError, also in a build without HDF5.
-std::int64_t ConvertIdxToHdf5(const IdxFiles& from, const std::filesystem::path& to, float scale = 1);
+/// Returns n. A file that is there is replaced. `stop` is asked before the file is made and before it takes
+/// its place, as above. Throws NetError, also in a build without HDF5.
+std::int64_t ConvertIdxToHdf5(const IdxFiles& from, const std::filesystem::path& to, float scale = 1,
+                              const std::function<bool()>& stop = {});
 
 }  // namespace ferry
