@@ -64,7 +64,7 @@ struct Arrival {
   bool empty;             ///< needs no memory
   bool prefetch = false;  ///< only starts copies, on `on`
   Spaces only_of = 0;     ///< else, only of what these spaces alone hold
-  bool in_place = false;  ///< when the call began: observers need not know of it
+  bool in_place = false;  ///< when the call began: see AccessRecord
 
   // What was done.
   std::size_t hole = Bytes::kEnd;      ///< where the first bytes are that are to become zeros
@@ -101,6 +101,26 @@ template <class Condition>
 bool SyncedMemory::AnyBuffer(Condition condition) const {
   return condition(cpu_) || condition(gpu_) ||
          std::any_of(others_.begin(), others_.end(), [&](const auto& other) { return condition(*other); });
+}
+
+/// The space's buffer, if the access changes nothing and waits for nobody; else null.
+[[gnu::always_inline]] inline const detail::Buffer* SyncedMemory::Placed(unsigned space, Access access,
+                                                                         const Stream* on,
+                                                                         detail::Bytes bytes) const noexcept {
+  const Buffer& here = BufferOf(space);
+  if (here.ptr == nullptr || bytes.first >= size_ || bytes.empty()) return nullptr;
+  const auto stays = [&](detail::Bytes, Spaces holders) {
+    return (holders & detail::Only(space)) != 0 && Next(holders, detail::Only(space), access).next == holders;
+  };
+  const bool ordered =
+      on == nullptr ? here.uses.Quiet(bytes, access) : here.uses.Covers(bytes, access, on->id());
+  if (!ordered || !holders_.Each({bytes.first, std::min(bytes.last, size_)}, stays)) return nullptr;
+  if (access != Access::kRead && AnyBuffer([](const Buffer& buffer) { return buffer.constant; }))
+    return nullptr;
+  // A copy from the caller's bytes may be under way.
+  const Buffer& host = BufferOf(detail::kHost);
+  if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
+  return &here;
 }
 
 }  // namespace ferry

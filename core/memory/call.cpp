@@ -91,7 +91,7 @@ void Call::Perform(std::span<Arrival> arrivals, const std::function<void()>& wor
   const bool watched = Watched();
   for (Arrival& arrival : arrivals) {
     if (arrival.access != Access::kRead) arrival.memory->RequireMutable(arrival.bytes, Name(arrival.access));
-    if (watched) arrival.before = arrival.memory->HeadOf(arrival.bytes);
+    if (watched) Records::NoteBefore(arrival);
   }
   struct Settled {
     ~Settled() {

@@ -2,7 +2,6 @@
 // Accesses that find their bytes in place. Three ways, the fastest first: the header's, which looks at one
 // word; that of the words, for parts of an array that is in place as a whole; and that of the maps, under the
 // lock.
-#include <algorithm>
 #include <mutex>
 
 #include "core/memory/arrival.hpp"
@@ -16,7 +15,6 @@ namespace ferry {
 using detail::Bytes;
 using detail::kDevice;
 using detail::kHost;
-using detail::Only;
 using detail::StreamId;
 
 void* SyncedMemory::WholeInPlace(Access access, const Stream* on) const noexcept {
@@ -37,29 +35,17 @@ void* SyncedMemory::PartInPlace(Access access, const Stream* on, Bytes bytes) co
   const std::lock_guard lock(mutex_);
   const auto space = on == nullptr ? kHost : FindSpace(on->device());
   if (!space) return nullptr;
-  const Buffer& here = BufferOf(*space);
-  if (here.ptr == nullptr || bytes.first >= size_ || bytes.empty()) return nullptr;
-  const auto stays = [&](Bytes, Spaces holders) {
-    return (holders & Only(*space)) != 0 && Next(holders, Only(*space), access).next == holders;
-  };
-  const bool ordered =
-      on == nullptr ? here.uses.Quiet(bytes, access) : here.uses.Covers(bytes, access, on->id());
-  if (!ordered || !holders_.Each({bytes.first, std::min(bytes.last, size_)}, stays)) return nullptr;
-  if (access != Access::kRead && AnyBuffer([](const Buffer& buffer) { return buffer.constant; }))
-    return nullptr;
-  // A copy from the caller's bytes may be under way.
-  const Buffer& host = BufferOf(kHost);
-  if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
-  // Who writes first where a reader has made zeros is to be known.
-  if (access != Access::kRead && detail::Watched() && !detail::Records::KnowsWriters(*this, bytes))
+  const Buffer* const here = Placed(*space, access, on, bytes);
+  if (here == nullptr) return nullptr;
+  if (access != Access::kRead && detail::Watched() && detail::Records::WantsWrite(*this, bytes))
     return nullptr;
   detail::HostGuard::Refresh(*this, bytes);
   if (writers_ != nullptr) [[unlikely]] {
-    if (access != Access::kOverwrite) detail::Records::NoteUse(*this, bytes, here);
+    if (access != Access::kOverwrite) detail::Records::NoteUse(*this, bytes, *here);
     if (access != Access::kRead) detail::Records::NoteLoss(*this, bytes);
   }
   Publish(bytes, access, *space, on);
-  return here.At(bytes);
+  return here->At(bytes);
 }
 
 /// What the words say after an access.

@@ -38,7 +38,7 @@ struct Observers {
   std::shared_mutex mutex;
   std::list<Attached> list;
   /// Of those in the list, how many are told so, and how many of each access; counted before they arrive.
-  std::atomic<int> from_start = 0, of_each_access = 0;
+  std::atomic<int> from_start = 0, of_each_access = 0, of_each_write = 0;
   std::atomic<std::uint64_t> arrivals = 0;
 };
 Observers& observers() {
@@ -64,6 +64,7 @@ void ForgetWaitsIfUnwatched() noexcept {
 [[gnu::cold]] void Count(Told told, int by) noexcept {
   if (told == Told::kFromStart) observers().from_start += by;
   if (told != Told::kOfWork) observers().of_each_access += by;
+  if (told == Told::kEachWrite) observers().of_each_write += by;
 }
 
 /// Removes those that are detached.
@@ -265,15 +266,18 @@ bool IsTold(Side side, Access access) noexcept {
   return IsWork(side, access) || observers().of_each_access.load(std::memory_order_relaxed) != 0 ||
          log_level() == LogLevel::kTrace;
 }
+bool IsEachWriteTold() noexcept { return observers().of_each_write.load(std::memory_order_relaxed) != 0; }
 void Tell(const AccessRecord& access) noexcept {
-  if (log_level() == LogLevel::kTrace) try {
+  if (log_level() == LogLevel::kTrace && !access.in_place) try {
       LogRecord(access);
     } catch (const std::bad_alloc&) {
       // An access does not fail because there is no room for a line about it.
     }
   const bool is_work = IsWork(access.side, access.access);
-  CallThose([=](const Attached& one) { return is_work || one.told != Told::kOfWork; },
-            [&](Observer& observer) { observer.On(access); });
+  const auto is_told = [&](const Attached& one) {
+    return access.in_place ? one.told == Told::kEachWrite : is_work || one.told != Told::kOfWork;
+  };
+  CallThose(is_told, [&](Observer& observer) { observer.On(access); });
 }
 void Tell(const FillRecord& fill) noexcept { TellAll(fill); }
 void Tell(const OutcomeRecord& outcome, std::uint64_t arrivals) noexcept {

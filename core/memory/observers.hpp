@@ -27,6 +27,8 @@ std::uint64_t Tell(const CopyRecord& copy) noexcept;
 void TellFailure(const CopyRecord& copy) noexcept;
 /// Whether an access of this kind is told to anybody: see Told::kOfWork.
 bool IsTold(Side side, Access access) noexcept;
+/// Whether somebody is: see Told::kEachWrite.
+bool IsEachWriteTold() noexcept;
 void Tell(const AccessRecord& access) noexcept;
 [[gnu::cold]] void Tell(const FillRecord& fill) noexcept;
 /// To those of the first `arrivals` observers that are still there: while one is there, no use goes unseen.

@@ -56,10 +56,26 @@ bool Records::ArePageable(const CopyRecord& copy, Bytes bytes) noexcept {
   return with_host && host.adopted() && device->Pageable(host.Reach(bytes));
 }
 
+void Records::NoteBefore(Arrival& arrival) noexcept {
+  arrival.before = arrival.memory->HeadOf(arrival.bytes);
+  if (arrival.access != Access::kRead && IsEachWriteTold()) NoteInPlace(arrival);
+}
+void Records::NoteInPlace(Arrival& arrival) noexcept {
+  const SyncedMemory& memory = *arrival.memory;
+  arrival.in_place = KnowsWriters(memory, arrival.bytes) &&
+                     memory.Placed(arrival.space, arrival.access, arrival.on, arrival.bytes) != nullptr;
+}
+
 void Records::Tell(const Arrival& arrival) noexcept {
   NoteBytes(arrival);
-  if (arrival.access != Access::kRead) NoteWriter(arrival);
-  if (arrival.in_place || !IsTold(SideOf(arrival), arrival.access)) return;
+  const bool writes = arrival.access != Access::kRead, each_write = writes && IsEachWriteTold();
+  // In place, who wrote before it has taken the bytes from the other spaces.
+  if (writes && !(arrival.in_place && KnowsWriters(*arrival.memory, arrival.bytes))) NoteWriter(arrival);
+  if (arrival.in_place ? each_write : IsTold(SideOf(arrival), arrival.access)) TellAccess(arrival);
+  if (each_write) arrival.memory->sole_ = StreamId::kNone;  // the next one is to be told, too
+}
+
+void Records::TellAccess(const Arrival& arrival) noexcept {
   const Action action = arrival.copied != 0   ? Action::kCopy
                         : arrival.zeroed != 0 ? Action::kZero
                                               : Action::kNone;
@@ -73,6 +89,7 @@ void Records::Tell(const Arrival& arrival) noexcept {
                             .purpose = arrival.purpose(),
                             .site = arrival.site,
                             .before = arrival.before,
+                            .in_place = arrival.in_place,
                             .action = action,
                             .bytes = action == Action::kCopy ? arrival.copied : arrival.zeroed,
                             .after = memory.HeadOf(arrival.bytes),
@@ -231,6 +248,10 @@ std::optional<Write> Records::WriterOf(const SyncedMemory& memory, Bytes bytes) 
   if (memory.writers_ == nullptr) return std::nullopt;
   return memory.writers_->Of({bytes.first, std::min(bytes.last, memory.size())});
 }
+bool Records::WantsWrite(const SyncedMemory& memory, Bytes bytes) noexcept {
+  return IsEachWriteTold() || !KnowsWriters(memory, bytes);
+}
+/// Of each of them.
 bool Records::KnowsWriters(const SyncedMemory& memory, Bytes bytes) noexcept {
   return memory.writers_ != nullptr &&
          memory.writers_->Know({bytes.first, std::min(bytes.last, memory.size())});

@@ -23,6 +23,8 @@ class Records {
   /// allocated from: to ask makes a context there. Cold: seldom called, it shall change no inlining
   /// elsewhere.
   [[gnu::cold]] static bool ArePageable(const CopyRecord& copy, Bytes bytes) noexcept;
+  /// Before the access does anything.
+  static void NoteBefore(Arrival& arrival) noexcept;
   /// The access was made.
   static void Tell(const Arrival& arrival) noexcept;
   /// The same while nobody watched: who wrote the bytes is not known any more. For a memory that has writers.
@@ -34,8 +36,9 @@ class Records {
   static void NoteUse(const SyncedMemory& memory, Bytes bytes, const Buffer& here) noexcept;
   /// Bytes are not current any more, in one buffer or, for null, in all. Tells of what was copied in vain.
   static void NoteLoss(const SyncedMemory& memory, Bytes bytes, const Buffer* buffer = nullptr) noexcept;
-  /// Whether it is known who wrote each of the bytes.
-  [[gnu::cold]] static bool KnowsWriters(const SyncedMemory& memory, Bytes bytes) noexcept;
+  /// Whether a write that finds these bytes in place is to be told: somebody is told of each, or it is the
+  /// first one where a reader has made zeros.
+  [[gnu::cold]] static bool WantsWrite(const SyncedMemory& memory, Bytes bytes) noexcept;
   /// Bytes of a memory that has writers become zeros, which nobody has written.
   static void NoteZeros(const SyncedMemory& memory, Bytes bytes) noexcept;
   /// Bytes became zeros where the access wants them, or will once that is done on its stream.
@@ -54,7 +57,10 @@ class Records {
                         const Site* site) noexcept;
 
  private:
+  static bool KnowsWriters(const SyncedMemory& memory, Bytes bytes) noexcept;
   static std::optional<Write> WriterOf(const SyncedMemory& memory, Bytes bytes) noexcept;
+  [[gnu::cold]] static void NoteInPlace(Arrival& arrival) noexcept;
+  static void TellAccess(const Arrival& arrival) noexcept;
   static void NoteWriter(const Arrival& arrival) noexcept;
   static void NoteBytes(const Arrival& arrival) noexcept;
   /// Whether there are copies whose outcome is not known yet.

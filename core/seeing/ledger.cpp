@@ -137,6 +137,12 @@ bool Ledger::Book::InVain(const AccessRecord& access, const Arrived& arrived, co
 }
 
 void Ledger::Book::Verify(const AccessRecord& access, Memory& memory) {
+  if (access.in_place) {
+    const auto& lent = memory.lent;
+    if (lent && detail::Meet(lent->range, access.range) && !detail::Same(lent->by, access.site))
+      memory.lent.reset();  // reading alone, who asked before it would have saved nothing
+    return;
+  }
   const auto arrived = std::exchange(memory.arrived, std::nullopt);
   if (arrived && InVain(access, *arrived, memory)) {
     LedgerEntry* const entry = Find(arrived->key);
@@ -184,13 +190,12 @@ void Ledger::Book::On(const FillRecord& fill) {
 /// Of bytes that are in place, no access is told.
 void Ledger::Book::On(const CallRecord& call) {
   const bool copies = call.kind == CallRecord::Kind::kCopy;
-  if (call.on == nullptr && !copies && detail_ != Detail::kVerify) return;
+  if (call.on == nullptr && !copies) return;
   const auto now = Clock::now();
   const std::lock_guard lock(mutex_);
   for (const auto& [memory, range, access] : call.operands) {
     if (access == Access::kRead) continue;
     Memory& written = MemoryOf(*memory);
-    if (written.lent && !detail::Same(written.lent->by, call.site)) written.lent.reset();
     if (call.on != nullptr) written.written = {call.site, range, now, call.on->id()};
     if (!copies) continue;
     const std::size_t space = spaces_.NumberOf(call.on != nullptr ? &call.on->device() : nullptr);
@@ -289,7 +294,7 @@ void Ledger::Book::On(const LifeRecord& life) {
 
 Ledger::Ledger(Detail detail)
     : book_(std::make_shared<Book>(detail)),
-      watch_(book_, detail == Detail::kVerify ? Told::kOnceDone : Told::kOfWork) {}
+      watch_(book_, detail == Detail::kVerify ? Told::kEachWrite : Told::kOfWork) {}
 Ledger::~Ledger() = default;
 
 void Ledger::CountPendingAsUnread() { book_->CountPendingAsUnread(); }

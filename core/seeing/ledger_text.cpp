@@ -65,8 +65,7 @@ void AddUnwritten(const LedgerEntry& entry, std::vector<std::string>& advice) {
                     : entry.access == Access::kRead      ? "read it on "
                                                          : "asked for it mutable on ") +
                    entry.to + "; read-only access would save " +
-                   (all ? "all of them" : std::to_string(entry.unwritten) + " of them") +
-                   ", unless another line then asked for it mutable in place");
+                   (all ? "all of them" : std::to_string(entry.unwritten) + " of them"));
 }
 
 void AddPageable(const LedgerEntry& entry, std::vector<std::string>& advice) {

@@ -35,10 +35,10 @@ struct LedgerEntry {
   /// `written` asked for them mutable elsewhere, and it brings back the same. These are not counted:
   /// - where a device asked for them, copies except those to the host for an access there;
   /// - copies of another range than was asked for;
+  /// - what another line has asked for since, for writing and in place;
   /// - what is copied on from one of these.
   ///
-  /// Another line that asked for them mutable, and found them in place, must ask for less, too, and is not
-  /// told. Counted by Ledger::Detail::kVerify.
+  /// Counted by Ledger::Detail::kVerify.
   std::uint64_t unwritten = 0;
   /// Of the copies, those that undid the one before. One line had written the bytes, another one got them
   /// elsewhere to write them, and the first one now gets the same bytes back. A memory whose bytes go back
@@ -67,7 +67,7 @@ class Ledger {
   enum class Detail : std::uint8_t {
     kRecords,  ///< what observers are told
     kVerify,   ///< the host's bytes, too, by a sum of 64 bits, to know whether the host, or a device, that
-               ///< asked for them mutable has written
+               ///< asked for them mutable has written; accesses for writing have no fast path meanwhile
   };
 
   /// Throws std::bad_alloc, and std::logic_error in a call of an observer.

@@ -48,6 +48,7 @@ struct AccessRecord {
   Purpose purpose;             ///< which of the three it is
   Site site;                   ///< of the call
   Head before;                 ///< of the bytes of the access
+  bool in_place;               ///< it was a write that found its bytes so: see Told::kEachWrite
   Action action;               ///< what had to be done
   std::size_t bytes;           ///< moved or zeroed; 0 where nothing was
   Head after;                  ///< of the bytes of the access
@@ -217,6 +218,9 @@ class Observer {
 enum class Told : std::uint8_t {
   kFromStart,  ///< Before a copy, which it may refuse; at the start; and when it is over
   kOnceDone,   ///< by On alone, which costs less: it is told of no failure, and can refuse nothing
+  /// As kOnceDone, and of accesses for writing that find their bytes in place, from the first one of the
+  /// memory on that does not. They are as slow as others then.
+  kEachWrite,
   /// As kOnceDone, and of an access only if a device may write the bytes from now on, or is given them. Of
   /// the others there are the records of the copies, fills and waits that they needed. Costs least.
   kOfWork

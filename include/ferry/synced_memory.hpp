@@ -179,8 +179,7 @@ class SyncedMemory : private detail::ReadyWords {
   Head head() const noexcept { return head({}); }
   /// The same of a range, as far as the memory has it.
   Head head(ByteRange range) const noexcept;
-  /// In bytes: what is in use.
-  std::size_t size() const noexcept { return size_; }
+  std::size_t size() const noexcept { return size_; }  ///< in bytes: what is in use
   /// In bytes: what the first access in a space allocates.
   std::size_t capacity() const noexcept { return capacity_; }
   Device& device() const noexcept { return device_; }  ///< what it was made on
@@ -240,6 +239,7 @@ class SyncedMemory : private detail::ReadyWords {
   void* InPlace(Access access, const Stream* on, detail::Bytes bytes) const noexcept;
   void* WholeInPlace(Access access, const Stream* on) const noexcept;
   void* PartInPlace(Access access, const Stream* on, detail::Bytes bytes) const noexcept;
+  const Buffer* Placed(unsigned space, Access access, const Stream* on, detail::Bytes bytes) const noexcept;
   /// One access. The site in registers, since in memory it would be written where bytes are in place, too.
   void* Reach(const Stream* on, Access access, const char* file, const char* function, int line) const;
   void* Reach(const Stream* on, Access access, ByteRange range, const Site& site) const;

@@ -195,6 +195,27 @@ TEST_CASE(
   CHECK(f.unwritten() == 1);
 }
 
+TEST_CASE("A line is not told to read alone where another one then asks for the bytes in place") {
+  VerifyFixture f;
+  SyncedMemory& memory = *f.blob.data();
+  const auto ask_again = [&] { memory.mutable_cpu_data(); };
+  Step(f.blob), Norm(f.blob), ask_again(), Step(f.blob);
+  CHECK(f.unwritten() == 0);
+  for (int i = 0; i < 2; ++i) Norm(f.blob);
+  ask_again(), Norm(f.blob), Step(f.blob);
+  CHECK(f.unwritten() == 0);
+  memory.mutable_cpu_data({0, 200}), memory.overwrite_cpu_data({200, 200}), Step(f.blob);
+  CHECK(f.unwritten() == 0);
+  for (int i = 0; i < 2; ++i) Norm(f.blob);
+  Step(f.blob);
+  CHECK(f.unwritten() == 1);
+  AskThere(f.blob), memory.mutable_gpu_data(), Look(f.blob);
+  CHECK(f.unwritten() == 1);
+  for (int i = 0; i < 2; ++i) AskThere(f.blob);
+  Look(f.blob);
+  CHECK(f.unwritten() == 2);
+}
+
 TEST_CASE("What became zeros since a device asked is not what it asked for") {
   const auto unwritten = [](auto deed) {
     LedgerFixture f;

@@ -86,6 +86,21 @@ TEST_CASE("Who writes first what a reader found as zeros has made it stale elsew
   CHECK(f.notes->accesses.size() == 3);
 }
 
+TEST_CASE("Who writes in place has not, be it an operand of a call whose others are not in place") {
+  ObserverFixture f;
+  const Watch watch(f.notes, GENERATE(Told::kFromStart, Told::kEachWrite));
+  const Place cpu = Place::Cpu(*f.device), gpu(*f.device);
+  Array<float> x(10, *f.device), y(10, *f.device);
+  Set(gpu, 1.0F, y);
+  const int first = __LINE__ + 1;
+  Set(cpu, 1.0F, x);
+  Axpy(cpu, 1.0F, y, x);
+  Dot(gpu, x, x);
+  REQUIRE(f.notes->copies.size() == 2);
+  REQUIRE(f.notes->copies[1].written.has_value());
+  CHECK(f.notes->copies[1].written->site.line() == first);
+}
+
 TEST_CASE("So has who writes first in a part of it, whoever has written the rest") {
   ObserverFixture f;
   const Watch watch(f.notes);

@@ -188,6 +188,44 @@ TEST_CASE("Who is told of work is told of accesses that let a device write, and 
   CHECK(each->accesses.size() == (beside ? 7 : 0));
 }
 
+TEST_CASE("Who is told of each write is told of those in place, and others are not") {
+  ObserverFixture f;
+  const auto other = std::make_shared<Notes>();
+  const Stream main = Stream::Main(*f.device);
+  SyncedMemory memory(8, *f.device);
+  memory.overwrite_cpu_data();
+  memory.gpu_data();
+  const Watch few(other, GENERATE(Told::kFromStart, Told::kOnceDone, Told::kOfWork));
+  std::optional<Watch> watch(std::in_place, f.notes, Told::kEachWrite);
+  const bool there = GENERATE(false, true);
+  const auto write = [&] { there ? memory.mutable_gpu_data() : memory.mutable_cpu_data(); };
+  write();
+  const std::size_t first = f.notes->accesses.size(), others = other->accesses.size();
+  write();
+  there ? memory.mutable_gpu_data({0, 4}, main) : memory.overwrite_cpu_data({0, 4});
+  write();
+  there ? memory.gpu_data() : memory.cpu_data();
+  REQUIRE(f.notes->accesses.size() == first + 3);
+  for (std::size_t i = first; i < first + 3; ++i) CHECK(f.notes->accesses[i].in_place);
+  CHECK(f.notes->accesses[first + 1].range.bytes == 4);
+  CHECK(other->accesses.size() == others);
+  watch.reset();
+  write(), write();
+  CHECK(f.notes->accesses.size() == first + 3);
+}
+
+TEST_CASE("Of what a call reads in place nobody is told, be it told of each write") {
+  ObserverFixture f;
+  Array<float> x(2, *f.device), y(2, *f.device);
+  const Place cpu = Place::Cpu(*f.device);
+  Set(cpu, 1.0F, x);
+  const Watch watch(f.notes, Told::kEachWrite);
+  Copy(cpu, x, y);
+  REQUIRE(f.notes->accesses.size() == 1);
+  CHECK(f.notes->accesses[0].memory == y.memory().get());
+  CHECK_FALSE(f.notes->accesses[0].in_place);
+}
+
 TEST_CASE("Of each access is told who comes after one who is told of work, and while that one goes") {
   ObserverFixture f;
   const auto each = std::make_shared<Notes>();

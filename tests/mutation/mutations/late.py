@@ -5,7 +5,6 @@ ADOPT = "core/memory/adopt.cpp"
 ARRIVE = "core/memory/arrival.cpp"
 ASSIGN = "core/memory/assign.cpp"
 CALL = "core/memory/call.cpp"
-IN_PLACE = "core/memory/in_place.cpp"
 USES = "core/memory/use_list.cpp"
 LIST = "core/memory/uses.cpp"
 GPU = "backends/gpu/gpu_device.hpp"
@@ -19,7 +18,7 @@ MUTATIONS = [
     (USES, " && !use.on.device().properties().unified; }", "; }", "a unified device's kernels are forgotten as another device reads"),
     (ARRIVE, "if (Buffer& host = BufferOf(kHost); host.adopted()", "if (Buffer& host = cpu_; host.adopted()",
      "the caller's bytes of a unified device are read after an access returns"),
-    (IN_PLACE, "  const Buffer& host = BufferOf(kHost);\n", "  const Buffer& host = cpu_;\n",
+    ("core/memory/arrival.hpp", "  const Buffer& host = BufferOf(detail::kHost);\n", "  const Buffer& host = cpu_;\n",
      "an access is in place while the caller's bytes of a unified device are read"),
     (ASSIGN, " || shared.kind == MemoryKind::kPinnedHost);", ");", "a unified device copies what another one has pinned"),
     (ASSIGN, "detail::PageableFor(shared, device) || shared.kind", "shared.kind", "a unified device copies what the caller has"),
