@@ -15,6 +15,26 @@
 #include "ferry/error.hpp"
 
 namespace ferry::detail {
+namespace {
+
+/// By which a file without a name gets one.
+std::string ProcPath(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+/// A file for writing that has no name, and is gone with the process unless it gets one. Below 0 where the
+/// system, the folder's file system or a missing /proc makes that impossible.
+int OpenUnnamed(const std::filesystem::path& folder) {
+#ifdef O_TMPFILE
+  const int fd =
+      BeyondStandard(::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  if (fd < 0 || ::access(ProcPath(fd).c_str(), F_OK) == 0) return fd;
+  ::close(fd);
+#else
+  static_cast<void>(folder);
+#endif
+  return -1;
+}
+
+}  // namespace
 
 void ThrowSystemError(const std::string& where, const char* what, int error) {
   throw Error(where + ": cannot " + what + ": " + std::generic_category().message(error));
@@ -62,8 +82,21 @@ std::filesystem::path WhereLinksLead(const std::filesystem::path& file, const st
 NewFile::NewFile(const std::filesystem::path& file, const std::string& where)
     : where_(where), target_(WhereLinksLead(file, where)), descriptor_(Create()) {}
 
-int NewFile::Create() {
+/// Has `make` make a file beside the target, by a name that is free. Returns what it does.
+template <class F>
+int NewFile::Beside(const F& make) {
   static std::atomic<unsigned> number{0};
+  int made = -1;
+  do {
+    written_ = target_;
+    written_.replace_filename(".ferry-" + std::to_string(::getpid()) + "-" + std::to_string(++number));
+    made = make(written_.c_str());
+  } while (made < 0 && errno == EEXIST);
+  if (made < 0) ThrowSystemError(where_, "create", errno);
+  return made;
+}
+
+int NewFile::Create() {
   struct stat old {};
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
   if (!replaces && errno != ENOENT) ThrowSystemError(where_, "create", errno);  // such as too long a name
@@ -72,13 +105,11 @@ int NewFile::Create() {
   // A rename asks for the folder's permission alone; the file's own is asked for like this.
   if (replaces && OpenFile(::open(target_.c_str(), O_WRONLY | O_CLOEXEC)).get() < 0)
     ThrowSystemError(where_, "write", errno);
-  int fd = -1;
-  do {
-    written_ = target_;
-    written_.replace_filename(".ferry-" + std::to_string(::getpid()) + "-" + std::to_string(++number));
-    fd = BeyondStandard(::open(written_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  } while (fd < 0 && errno == EEXIST);
-  if (fd < 0) ThrowSystemError(where_, "create", errno);
+  int fd = OpenUnnamed(target_.parent_path());
+  if (fd < 0)
+    fd = Beside([](const char* name) {
+      return BeyondStandard(::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    });
   if (replaces) static_cast<void>(::fchmod(fd, old.st_mode & 07777));  // a file system without modes refuses
   return fd;
 }
@@ -97,6 +128,12 @@ void NewFile::Write(std::string_view bytes) {
 
 void NewFile::Commit() {
   if (::fsync(descriptor()) != 0) ThrowSystemError(where_, "write", errno);
+  if (written_.empty()) {
+    const std::string unnamed = ProcPath(descriptor());
+    Beside([&](const char* name) {
+      return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+    });
+  }
   if (::rename(written_.c_str(), target_.c_str()) != 0) ThrowSystemError(where_, "rename into place", errno);
   written_.clear();
 }

@@ -30,8 +30,9 @@ std::string ReadFile(const std::filesystem::path& file, std::size_t most, const 
 /// Where `file` leads by links: to a file that is replaced, or made, while the links stay.
 std::filesystem::path WhereLinksLead(const std::filesystem::path& file, const std::string& where);
 
-/// A file that is written beside the one whose place it takes at Commit, or goes without. Links to that one
-/// stay.
+/// A file that takes the place of another one at Commit, or goes without. Links to that one stay. Until then
+/// it has no name, so that it goes with the process, however that ends; where the system or the file system
+/// has no such files, it is written beside the other one.
 class NewFile {
  public:
   /// Throws Error, also where `file` is there and is not a regular file that may be written.
@@ -43,10 +44,12 @@ class NewFile {
 
  private:
   int Create();
+  template <class F>
+  int Beside(const F& make);
 
   const std::string where_;
   const std::filesystem::path target_;
-  std::filesystem::path written_;  ///< empty once it is in its place
+  std::filesystem::path written_;  ///< its path beside the target, while it has one
   OpenFile descriptor_;
 };
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -16,23 +14,8 @@
 
 #include "ferry/error.hpp"
 #include "ferry/proto.hpp"
-#include "tests/full_disk.hpp"
 #include "tests/sanitized.hpp"
 #include "tests/unit/proto_world.hpp"
-
-namespace {
-
-bool disk_fails = false;
-int synchronized = -1;
-
-}  // namespace
-
-/// In place of the system's: a disk that fails at last, or not.
-extern "C" int fsync(int file) {
-  synchronized = file;
-  errno = EIO;
-  return disk_fails ? -1 : 0;
-}
 
 namespace ferry::testing {
 namespace {
@@ -61,18 +44,6 @@ TEST_CASE("messages come back from files and streams") {
   CHECK(ReadBlobProtoVector(streams).SerializeAsString() == vector.SerializeAsString());
 }
 
-TEST_CASE("a file is replaced, and keeps its permissions and the links to it") {
-  const Folder folder;
-  WriteBlobProto(folder / "blob", Proto(1));
-  fs::permissions(folder / "blob", fs::perms::owner_read | fs::perms::owner_write);
-  fs::create_symlink(folder / "blob", folder / "link");
-  WriteBlobProto(folder / "link", Proto(5));
-  CHECK(fs::is_symlink(folder / "link"));
-  CHECK(ReadBlobProto(folder / "blob").data_size() == 5);
-  CHECK(fs::status(folder / "blob").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
-  CHECK(folder.Files().size() == 2);
-}
-
 TEST_CASE("a file that is not there, or is a folder, is an error with the path and the system's reason") {
   const Folder folder;
   const fs::path missing = folder / "missing";
@@ -90,51 +61,6 @@ TEST_CASE("a file that is not there, or is a folder, is an error with the path a
       Message("WriteBlobProto: " + pipe.string() +
               ": cannot write: not a regular file; write to a pipe or a device by a stream"));
   CHECK(fs::is_fifo(pipe));
-}
-
-TEST_CASE("on a full disk the old file stays, and no other is left") {
-  const Folder folder;
-  WriteBlobProto(folder / "blob", Proto(3));
-  {
-    const FullDisk disk(100000, true);
-    CHECK_THROWS_MATCHES(
-        WriteBlobProto(folder / "blob", Proto(100000)), Error,
-        Message("WriteBlobProto: " + (folder / "blob").string() + ": cannot write: File too large"));
-    CHECK_THROWS_AS(WriteBlobProto(folder / "new", Proto(100000)), Error);
-  }
-  {
-    const FullDisk disk(5);  // room for a part of what is written at last
-    CHECK_THROWS_AS(WriteBlobProto(folder / "blob", Proto(4)), Error);
-  }
-  CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
-  CHECK(folder.Files().size() == 1);
-  WriteBlobProto(folder / "blob", Proto(100000));
-  CHECK(ReadBlobProto(folder / "blob").data_size() == 100000);
-}
-
-TEST_CASE("where the disk fails at last the old file stays, and no other is left") {
-  const Folder folder;
-  WriteBlobProto(folder / "blob", Proto(3));
-  disk_fails = true;
-  CHECK_THROWS_MATCHES(
-      WriteBlobProto(folder / "blob", Proto(4)), Error,
-      Message("WriteBlobProto: " + (folder / "blob").string() + ": cannot write: Input/output error"));
-  disk_fails = false;
-  CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
-  CHECK(folder.Files().size() == 1);
-}
-
-TEST_CASE("without a stderr, what is said there gets into no file") {
-  const Folder folder;
-  const pid_t child = fork();
-  if (child == 0) {
-    close(STDERR_FILENO);
-    WriteBlobProto(folder / "blob", Proto(3));
-    _exit(synchronized > STDERR_FILENO ? 0 : 1);
-  }
-  int status = -1;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
 }
 
 TEST_CASE("a pipe is read to its end, though it has no size") {

@@ -85,6 +85,10 @@ MUTATIONS = [
     (FILE, "if (links == kMostLinks)", "if (false)", "links that lead to each other are followed for ever"),
     (FILE, "target = target.parent_path() / led;", "target = led;", "a link is looked for in the wrong folder"),
     (FILE, "if (replaces && OpenFile(", "if (false && OpenFile(", "a file that may not be written is replaced"),
+    (FILE, "  int fd = OpenUnnamed(target_.parent_path());\n", "  int fd = -1;\n", "a program that is killed leaves a part of a file"),
+    (FILE, "folder.empty() ? \".\" : folder.c_str()", "folder.c_str()", "a program that is killed leaves a part of a file in the current folder"),
+    (FILE, "::access(ProcPath(fd).c_str(), F_OK) == 0", "true", "a file gets no name where there is no /proc"),
+    (FILE, "  if (!written_.empty()) ::unlink(written_.c_str());\n", "", "a file that cannot take its place stays beside it"),
 
     # Other kinds.
     (PROTO, "if (!message.unknown_fields().empty()) detail::RequireKind(bytes, type, where);", "",

@@ -101,6 +101,8 @@ MUTATIONS = [
     (DEVICES, "\", in an access of \" + Quoted(label)", "\", in an access of \\\"\" + label + '\"'", "a label of two lines makes an error of two"),
     ("core/memory/adopt.cpp", "' ' + Quoted(memory.label())", "\" \\\"\" + memory.label() + '\"'", "a label of two lines makes a warning of two"),
     ("core/memory/array.cpp", "\" for \" + Quoted(label)", "\" for \\\"\" + label + '\"'", "a label of two lines makes an array's error of two"),
-    ("core/proto/file.cpp", "BeyondStandard(::open(written_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666))",
-     "::open(written_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)", "what a program says without a stderr is written into a message's file"),
+    ("core/proto/file.cpp", "BeyondStandard(::open(folder.empty() ? \".\" : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666))",
+     "::open(folder.empty() ? \".\" : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)", "what a program says without a stderr is written into a message's file"),
+    ("core/proto/file.cpp", "BeyondStandard(::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666))",
+     "::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)", "what a program says without a stderr is written into a message's file that has a name"),
 ]

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How a new file takes the place of an old one, and what is left where it does not.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/proto/file.hpp"
+#include "ferry/error.hpp"
+#include "ferry/proto.hpp"
+#include "tests/full_disk.hpp"
+#include "tests/unit/proto_world.hpp"
+
+namespace {
+
+bool disk_fails = false;
+bool has_proc = true;
+int killed_by = 0;  // when all is written, and not in its place
+nlink_t names = 0;  // of the file that was synchronized
+int synchronized = -1;
+
+}  // namespace
+
+/// In place of the system's: a disk that fails at last, or not.
+extern "C" int fsync(int file) {
+  if (killed_by != 0) ::raise(killed_by);
+  struct stat status {};
+  names = ::fstat(file, &status) == 0 ? status.st_nlink : 0;
+  synchronized = file;
+  errno = EIO;
+  return disk_fails ? -1 : 0;
+}
+/// In place of the system's: there is a /proc, or not.
+extern "C" int access(const char* path, int mode) noexcept {
+  if (has_proc || !std::string_view(path).starts_with("/proc/")) return ::faccessat(AT_FDCWD, path, mode, 0);
+  errno = ENOENT;
+  return -1;
+}
+
+namespace ferry::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Matchers::Message;
+using Names = std::vector<std::string>;
+
+/// Whether files in this folder may have no name.
+bool MayBeUnnamed(const Folder& folder) {
+#ifdef O_TMPFILE
+  return detail::OpenFile(::open((folder / "").c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600)).get() >= 0;
+#else
+  return static_cast<void>(folder), false;
+#endif
+}
+
+TEST_CASE("a file is replaced, and keeps its permissions and the links to it") {
+  const Folder folder;
+  WriteBlobProto(folder / "blob", Proto(1));
+  fs::permissions(folder / "blob", fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink(folder / "blob", folder / "link");
+  WriteBlobProto(folder / "link", Proto(5));
+  CHECK(fs::is_symlink(folder / "link"));
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 5);
+  CHECK(fs::status(folder / "blob").permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  CHECK(folder.Files().size() == 2);
+}
+
+TEST_CASE("on a full disk the old file stays, and no other is left") {
+  const Folder folder;
+  WriteBlobProto(folder / "blob", Proto(3));
+  {
+    const FullDisk disk(100000, true);
+    CHECK_THROWS_MATCHES(
+        WriteBlobProto(folder / "blob", Proto(100000)), Error,
+        Message("WriteBlobProto: " + (folder / "blob").string() + ": cannot write: File too large"));
+    CHECK_THROWS_AS(WriteBlobProto(folder / "new", Proto(100000)), Error);
+  }
+  {
+    const FullDisk disk(5);  // room for a part of what is written at last
+    CHECK_THROWS_AS(WriteBlobProto(folder / "blob", Proto(4)), Error);
+  }
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
+  CHECK(folder.Files().size() == 1);
+  WriteBlobProto(folder / "blob", Proto(100000));
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 100000);
+}
+
+TEST_CASE("where the disk fails at last the old file stays, and no other is left") {
+  const Folder folder;
+  WriteBlobProto(folder / "blob", Proto(3));
+  disk_fails = true;
+  CHECK_THROWS_MATCHES(
+      WriteBlobProto(folder / "blob", Proto(4)), Error,
+      Message("WriteBlobProto: " + (folder / "blob").string() + ": cannot write: Input/output error"));
+  disk_fails = false;
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
+  CHECK(folder.Files().size() == 1);
+}
+
+TEST_CASE("without a stderr, what is said there gets into no file") {
+  const Folder folder;
+  for (const bool proc : {true, false}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      has_proc = proc;
+      close(STDERR_FILENO);
+      WriteBlobProto(folder / "blob", Proto(3));
+      _exit(synchronized > STDERR_FILENO ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+}
+
+TEST_CASE("a process that is killed while it writes a file leaves the old one, and no other") {
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    const Folder folder;
+    if (!MayBeUnnamed(folder)) SKIP("files have a name here from the first");
+    WriteBlobProto(folder / "blob", Proto(3));
+    for (const fs::path& file : {folder / "blob", folder / "new", fs::path("new")}) {
+      const pid_t child = fork();
+      if (child == 0) {
+        fs::current_path(folder / "");
+        std::signal(SIGTERM, SIG_DFL);  // not Catch's
+        killed_by = signal;
+        WriteBlobProto(file, Proto(100000));
+        _exit(0);
+      }
+      int status = 0;
+      REQUIRE(waitpid(child, &status, 0) == child);
+      CHECK(WIFSIGNALED(status));
+      CHECK(WTERMSIG(status) == signal);
+      CHECK(folder.Files() == Names{"blob"});
+      CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
+    }
+  }
+}
+
+TEST_CASE("without /proc a file has a name from the first, and takes its place as with it") {
+  const Folder folder;
+  const nlink_t unnamed = MayBeUnnamed(folder) ? 0 : 1;
+  for (const bool proc : {true, false}) {
+    has_proc = proc;
+    for (const int elements : {3, 5}) {
+      WriteBlobProto(folder / "blob", Proto(elements));
+      CHECK(names == (proc ? unnamed : 1));
+      CHECK(ReadBlobProto(folder / "blob").data_size() == elements);
+      CHECK(folder.Files() == Names{"blob"});
+    }
+    disk_fails = true;
+    CHECK_THROWS_AS(WriteBlobProto(folder / "blob", Proto(4)), Error);
+    disk_fails = false;
+    CHECK(folder.Files() == Names{"blob"});
+    fs::remove(folder / "blob");
+  }
+  has_proc = true;
+}
+
+TEST_CASE("where a folder has come into a file's place, nothing is left of the file") {
+  const Folder folder;
+  {
+    detail::NewFile file(folder / "blob", "here");
+    file.Write("bytes");
+    fs::create_directory(folder / "blob");
+    CHECK_THROWS_MATCHES(file.Commit(), Error, Message("here: cannot rename into place: Is a directory"));
+  }
+  CHECK(folder.Files() == Names{"blob"});
+  CHECK(fs::is_directory(folder / "blob"));
+}
+
+}  // namespace
+}  // namespace ferry::testing
