@@ -47,7 +47,7 @@ class GpuDevice : public Device {
   const DeviceProperties& properties() const noexcept override { return properties_; }
 
   void* Allocate(MemoryKind kind, std::size_t bytes, StreamHandle on) override {
-    if (bytes > kAddressable) throw OutOfMemory(name(), bytes);
+    if (bytes > kAddressable) throw OutOfMemory(OwnerOf<Runtime>(kind, properties_.index), bytes);
     const Current current(*this);
     void* ptr = nullptr;
     if (kind == MemoryKind::kDevice) RequireNotCapturing("MallocAsync", on);
@@ -55,18 +55,18 @@ class GpuDevice : public Device {
     if (kind == MemoryKind::kDevice && properties_.memory_pools) {
       if (!keeps_freed_memory_)  // threads may do it at once
         Check("MemPoolSetAttribute", Runtime::KeepFreedMemory(properties_.index)), keeps_freed_memory_ = true;
-      CheckAllocation("MallocAsync", Runtime::MallocAsync(&ptr, bytes, Native(on)), &ptr, bytes);
+      CheckAllocation("MallocAsync", kind, Runtime::MallocAsync(&ptr, bytes, Native(on)), &ptr, bytes);
       return ptr;
     }
     switch (kind) {
       case MemoryKind::kDevice:
-        CheckAllocation("Malloc", Runtime::Malloc(&ptr, bytes), &ptr, bytes);
+        CheckAllocation("Malloc", kind, Runtime::Malloc(&ptr, bytes), &ptr, bytes);
         break;
       case MemoryKind::kPinnedHost:
-        CheckAllocation("MallocHost", AsOutOfMemory(Runtime::MallocHost(&ptr, bytes)), &ptr, bytes);
+        CheckAllocation("MallocHost", kind, Runtime::MallocHost(&ptr, bytes), &ptr, bytes);
         break;
       case MemoryKind::kManaged:
-        CheckAllocation("MallocManaged", AsOutOfMemory(Runtime::MallocManaged(&ptr, bytes)), &ptr, bytes);
+        CheckAllocation("MallocManaged", kind, Runtime::MallocManaged(&ptr, bytes), &ptr, bytes);
         break;
     }
     return ptr;
@@ -220,16 +220,16 @@ class GpuDevice : public Device {
 
   std::string name() const { return NameOf<Runtime>(properties_.index); }
   void Check(const char* call, Error error) const { gpu::Check<Runtime>(call, error, properties_.index); }
-  void CheckAllocation(const char* call, Error error, void* const* made, std::size_t bytes) const {
-    const bool refused = error == Runtime::kOutOfMemory || (error == Runtime::kSuccess && *made == nullptr);
-    if (!refused) return Check(call, error);
-    (void)Runtime::GetLastError();
-    throw OutOfMemory(name(), bytes);
-  }
   /// Drivers refuse pinned and managed memory that is more than there can be as a wrong value, and nothing
   /// else that is asked of them here can be wrong.
-  static Error AsOutOfMemory(Error error) noexcept {
-    return error == Runtime::kInvalidValue ? Runtime::kOutOfMemory : error;
+  void CheckAllocation(const char* call, MemoryKind kind, Error error, void* const* made,
+                       std::size_t bytes) const {
+    const bool full = error == Runtime::kOutOfMemory ||
+                      (kind != MemoryKind::kDevice && error == Runtime::kInvalidValue) ||
+                      (error == Runtime::kSuccess && *made == nullptr);
+    if (!full) return Check(call, error);
+    (void)Runtime::GetLastError();
+    throw OutOfMemory(OwnerOf<Runtime>(kind, properties_.index), bytes);
   }
   static void Ignore(Error error) noexcept { gpu::Ignore<Runtime>(error); }
 

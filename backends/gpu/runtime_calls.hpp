@@ -41,6 +41,11 @@ template <GpuRuntime Runtime>
 std::string NameOf(int device) {
   return std::string(Runtime::kName) + ':' + std::to_string(device);
 }
+/// Whose memory an allocation of this kind takes, as errors show it.
+template <GpuRuntime Runtime>
+std::string OwnerOf(MemoryKind kind, int device) {
+  return (kind == MemoryKind::kPinnedHost ? "host memory pinned for " : "") + NameOf<Runtime>(device);
+}
 
 /// Throws DeviceError for an error of `call`, and forgets it. `device` is where it happened, if that is
 /// known.

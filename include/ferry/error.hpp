@@ -85,7 +85,7 @@ class FormatError : public Error {
 /// std::bad_alloc need not know us, and with both bases it would slip past `catch (const std::exception&)`.
 class OutOfMemory : public std::bad_alloc {
  public:
-  /// `device` is its name, or the host's; `bytes` is how many were asked for.
+  /// `device` is its name, or words for the host's memory; `bytes` is how many were asked for.
   OutOfMemory(const std::string& device, std::size_t bytes)
       // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not a forgotten throw
       : what_(device + ": cannot allocate " + std::to_string(bytes) + " bytes"), bytes_(bytes) {}
@@ -103,7 +103,7 @@ class OutOfMemory : public std::bad_alloc {
       : what_(error.what() + (label.empty() ? std::string() : detail::AccessOf(label)) + live),
         bytes_(error.bytes_),
         beyond_limit_(error.beyond_limit_) {}
-  /// Which device, and how many bytes.
+  /// Which device, or that it was the host's memory, and how many bytes.
   const char* what() const noexcept override { return what_.what(); }
   /// How many were asked for.
   std::size_t bytes() const noexcept { return bytes_; }

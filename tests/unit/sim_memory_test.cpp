@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
 #include <array>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <cstring>
 #include <set>
 
@@ -10,6 +11,8 @@
 
 namespace ferry::testing {
 namespace {
+
+using Catch::Matchers::Message;
 
 constexpr auto kFresh = std::byte{0xA5};
 
@@ -133,7 +136,10 @@ TEST_CASE("memory is limited on each device, and out of memory names the device 
 TEST_CASE("pinned memory is limited on the host") {
   SimWorld world({.pinned_memory = 100});
   auto* const block = world.NewPinned();
-  CHECK_THROWS_AS(world.NewPinned(), OutOfMemory);
+  for (const std::size_t bytes : {kBytes, ~std::size_t{0}})
+    CHECK_THROWS_MATCHES(
+        world.NewPinned(bytes), OutOfMemory,
+        Message("host memory pinned for sim:0: cannot allocate " + std::to_string(bytes) + " bytes"));
   CHECK(world.NewDevice(world.main, 1000) != nullptr);
   world.Free(MemoryKind::kPinnedHost, block, world.main);
   CHECK(world.NewPinned() != nullptr);

@@ -143,10 +143,11 @@ TEST_CASE("where the uses of one device's bytes cannot end, set_gpu_data leaves 
 
 TEST_CASE("memory that runs out on either side is an OutOfMemory that changes nothing, and a retry works") {
   Machine machine({.memory = 4096, .pinned_memory = 4096});
-  const auto out_of_memory = [](const auto& access) {
+  const auto out_of_memory = [](const std::string& of, const auto& access) {
     CHECK_THROWS_MATCHES(access(), OutOfMemory,
-                         MessageMatches(StartsWith("sim:0: cannot allocate 4096 bytes; the largest of ")));
+                         MessageMatches(StartsWith(of + ": cannot allocate 4096 bytes; the largest of ")));
   };
+  const std::string gpu = "sim:0", host = "host memory pinned for sim:0";
   const bool on_gpu = GENERATE(false, true);
   SyncedMemory fresh(4096, machine.device()), full(4096, machine.device());
   {
@@ -159,11 +160,12 @@ TEST_CASE("memory that runs out on either side is an OutOfMemory that changes no
       other.overwrite_gpu_data();
     }
     const Head head = full.head();
-    out_of_memory([&] { fresh.cpu_data(); });
-    out_of_memory([&] { fresh.gpu_data(); });
-    out_of_memory([&] { fresh.overwrite_gpu_data(); });
-    out_of_memory([&] { on_gpu ? full.mutable_cpu_data() : full.mutable_gpu_data(); });
-    out_of_memory([&] { full.Prefetch(on_gpu ? Side::kCpu : Side::kGpu, *machine.side); });
+    out_of_memory(host, [&] { fresh.cpu_data(); });
+    out_of_memory(gpu, [&] { fresh.gpu_data(); });
+    out_of_memory(gpu, [&] { fresh.overwrite_gpu_data(); });
+    out_of_memory(on_gpu ? host : gpu, [&] { on_gpu ? full.mutable_cpu_data() : full.mutable_gpu_data(); });
+    out_of_memory(on_gpu ? host : gpu,
+                  [&] { full.Prefetch(on_gpu ? Side::kCpu : Side::kGpu, *machine.side); });
     CHECK(fresh.head() == SyncedMemory::UNINITIALIZED);
     CHECK(full.head() == head);
   }
