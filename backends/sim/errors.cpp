@@ -29,6 +29,8 @@ const char* SimRuntime::GetErrorName(Error error) noexcept {
       return "kInvalidDevice";
     case kInvalidHandle:
       return "kInvalidHandle";
+    case kIllegalState:
+      return "kIllegalState";
     case kPeerAccessAlreadyEnabled:
       return "kPeerAccessAlreadyEnabled";
     case kLaunchFailed:
@@ -63,6 +65,8 @@ const char* SimRuntime::GetErrorString(Error error) noexcept {
       return "no such device";
     case kInvalidHandle:
       return "a handle that cannot be used here; sim::Inspect().misuse has more";
+    case kIllegalState:
+      return "the stream is not under graph capture";
     case kPeerAccessAlreadyEnabled:
       return "the device has access to the peer's memory already";
     case kLaunchFailed:

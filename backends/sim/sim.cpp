@@ -125,6 +125,9 @@ void EndCapture(StreamHandle on) {
   Throw("EndCapture", Enter("EndCapture", Faults::kQuery, [&](const Call& call, Lock&) {
           const auto queue = Machine::The().Get(call, static_cast<std::uintptr_t>(on), std::nullopt);
           if (queue == nullptr) return SimRuntime::kInvalidHandle;
+          if (!queue->capturing)
+            return Machine::The().Misuse(call, "a stream that is not under capture",
+                                         SimRuntime::kIllegalState);
           queue->capturing = false;
           return queue->capture_invalidated ? SimRuntime::kStreamCaptureInvalidated : SimRuntime::kSuccess;
         }));

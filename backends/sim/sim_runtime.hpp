@@ -16,6 +16,7 @@ struct SimRuntime {
     kOutOfMemory = 2,
     kInvalidDevice = 101,
     kInvalidHandle = 400,
+    kIllegalState = 401,  ///< the end of a capture that has not begun
     kPeerAccessAlreadyEnabled = 704,
     kLaunchFailed = 719,  ///< sticky: a kernel threw
     kNotReady = 600,      ///< no error: work is still queued

@@ -2,6 +2,7 @@
 // What a stream under graph capture, of the program's own, must not notice of Ferry, and Ferry of it.
 #include <algorithm>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 namespace ferry::testing {
 namespace {
 
+using Catch::Matchers::Message;
 using sim::CaptureMode;
 using sim::SimRuntime;
 
@@ -140,6 +142,22 @@ TEST_CASE("a call that is not safe ends the captures that its thread's mode does
   else
     CHECK_NOTHROW(sim::EndCapture(world.side));
   (void)SimRuntime::GetLastError();
+}
+
+TEST_CASE("a capture that has not begun, or has ended, can't be ended") {
+  SimWorld world;
+  const auto refused = [&] {
+    CHECK_THROWS_MATCHES(
+        sim::EndCapture(world.side), DeviceError,
+        Message("sim EndCapture: kIllegalState, the stream is not under graph capture (401)"));
+    CHECK(Contains(OnlyMisuse(), "EndCapture"));
+  };
+  SECTION("none has begun") { refused(); }
+  SECTION("it has ended") {
+    sim::BeginCapture(world.side);
+    sim::EndCapture(world.side);
+    refused();
+  }
 }
 
 TEST_CASE("a wait for the device ends captures of any mode on it, and no other, even from a relaxed thread") {

@@ -94,6 +94,8 @@ MUTATIONS = [
     (QUEUE, "queue->capture_invalidated = ended = true;", "ended = true;", "a capture survives a wait for its device"),
     (SIM, "          if (queue->capturing) return ++m.report.captured, SimRuntime::kSuccess;\n", "",
      "kernels of a graph run at once"),
+    (SIM, "          if (!queue->capturing)\n            return Machine::The().Misuse(call, \"a stream that is not under capture\",\n                                         SimRuntime::kIllegalState);\n", "",
+     "a capture that has not begun can be ended"),
     ("backends/sim/queue.cpp", "queue->time += HostTime() - begin;", "queue->time += 0 * (HostTime() - begin);", "work on the simulated GPU takes no time"),
     ("backends/sim/queue.cpp", "op.wait ? op.wait->queue->TimeOf(op.wait->index) : 0", "std::int64_t{0}", "a wait for another stream takes no time"),
     ("backends/sim/queue.cpp", "  op.queued_at = HostTime();\n", "", "work was done before it was queued"),
