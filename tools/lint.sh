@@ -41,6 +41,12 @@ check_headers() {
     files '*.hpp' '*.cpp' ':!backends/' ':!*/cuda/*' ':!*/hip/*' | xargs grep -HnE '# *(el)?if.*(CUDA|HIP|NVCC)'
   } | (! grep -vE '^include/ferry/(detail/kokkos/|nets/|(kokkos|kokkos_view|nets|proto|cuda|hip)\.hpp:)')
 }
+# Each public header is in the table of the reference.
+check_reference() {
+  files ':(glob)include/ferry/*.hpp' | while read -r header; do
+    grep -qF "(../../$header)" docs/reference/README.md || echo "$header: docs/reference/README.md has no row of it"
+  done | (! grep .)
+}
 # What the files of each layer must not include. A header is found from the root, in include/ or beside the file, and nowhere
 # by a path that a file has alone.
 upward() {
@@ -107,7 +113,7 @@ check_tidy() {
 }
 
 failed=
-for check in formatting scripts lengths licences tests headers layers kernels mutations compilers tidy; do
+for check in formatting scripts lengths licences tests headers reference layers kernels mutations compilers tidy; do
   echo "== $check"
   "check_$check" || failed="$failed $check"
 done

@@ -87,8 +87,11 @@ class Ledger {
   static constexpr std::size_t kAllRows = ~std::size_t{0};  ///< for Table
   /// The entries as a table, at most `rows` of each kind, and the advice.
   std::string Table(std::size_t rows = 20) const;
-  /// {"entries": […], "advice": […]}, with the members of LedgerEntry; times in nanoseconds. What was asked
-  /// for is told as "read", "mutable", "overwrite", "prefetch" or "release".
+  /// {"entries": […], "advice": […]}. An entry has the members of LedgerEntry; what it has none of is left
+  /// out, and so is "pageable" where it is false. Times are in nanoseconds, and a site is an object of
+  /// "file", "line" and "function". In place of `access` and `purpose` stands how the two lines asked for the
+  /// bytes: "written_as" is "mutable" or "overwrite"; "asked_as" is "read", "mutable", "overwrite",
+  /// "prefetch" or "release", and is left out where the line asked for none, as of allocations and evictions.
   std::string Json() const;
   /// Json to a file that ends in .json, else the whole Table. A file that stdout or stderr goes to keeps what
   /// is there. Throws Error, which names the file, where it can't be written.

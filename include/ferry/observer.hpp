@@ -37,8 +37,8 @@ enum class Purpose : std::uint8_t {
   kRelease    ///< a Release, whose space alone has them
 };
 
-/// One access that did not find its bytes in place; or a Prefetch or a Release that moved or zeroed bytes,
-/// which are reads here.
+/// One access that did not find its bytes in place; a call that gives a memory bytes, such as set_gpu_data,
+/// which overwrites the whole here; or a Prefetch or a Release that moved or zeroed bytes, which are reads.
 struct AccessRecord {
   const SyncedMemory* memory;  ///< for its label and its address; it must not be accessed
   ByteRange range;             ///< of the memory

@@ -190,6 +190,28 @@ TEST_CASE("Bytes that were given are pageable, and the call that gave them has w
   CHECK(IsHere(f.notes->copies[0].written->site, gave));
 }
 
+TEST_CASE("A call that gives bytes is told as an access that overwrites all") {
+  ObserverFixture f;
+  const auto of_work = std::make_shared<Notes>();
+  const Watch all(f.notes), work(of_work, Told::kOfWork);
+  SyncedMemory memory(64, *f.device);
+  std::byte given[64]{};
+  void* const there = f.device->Allocate(MemoryKind::kDevice, 64, f.device->properties().main_stream);
+  memory.set_cpu_data(given);
+  memory.set_gpu_data(there);
+  REQUIRE(f.notes->accesses.size() == 2);
+  REQUIRE(of_work->accesses.size() == 1);
+  CHECK(of_work->accesses[0].side == Side::kGpu);
+  for (const AccessRecord& access : f.notes->accesses) {
+    CHECK(access.access == Access::kOverwrite);
+    CHECK(access.range.bytes == 64);
+    CHECK(access.action == Action::kNone);
+    CHECK(access.after == (access.side == Side::kGpu ? Head::HEAD_AT_GPU : Head::HEAD_AT_CPU));
+  }
+  memory.Release(Side::kGpu);
+  f.device->Deallocate(MemoryKind::kDevice, there, 64, f.device->properties().main_stream);
+}
+
 TEST_CASE("A wait of the host is told with the write that it waits for") {
   ObserverFixture f;
   SyncedMemory memory(64, *f.device);

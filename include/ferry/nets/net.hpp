@@ -34,8 +34,9 @@ struct ActivationBytes {
 /// Layers that run one after the other. Caffe's Net, by its names.
 ///
 /// An error is a NetError that names the layer and the blob; what a layer throws becomes one, with the first
-/// error nested in it, except a lack of memory. A call that throws has changed nothing, unless its comment
-/// says so. A net is for one thread at a time, with those that share parameters with it.
+/// error nested in it, except std::bad_alloc and what is no std::exception: these come out as they were
+/// thrown. A call that throws has changed nothing, unless its comment says so. A net is for one thread at a
+/// time, with those that share parameters with it.
 template <class T>
 class Net {
  public:

@@ -251,6 +251,7 @@ MUTATIONS = [
     # Waits that are for no access, and copies within a space.
     ("core/device/told_wait.hpp", "    tell(device,", "    if (false) tell(device,", "no wait of the program's own is told"),
     ("core/memory/buffer.cpp", "host_waits ? watch.Read() : 0", "host_waits ? 0 : 0", "a memory's end never waits"),
+    ("core/memory/adopt.cpp", "    detail::Records::Tell(written);\n", "    detail::Records::NoteUnwatched(written);\n", "bytes that are given are told to nobody"),
     ("core/memory/adopt.cpp", "  if (waits && watched) detail", "  if (false) detail", "who gives bytes waits for nobody"),
     ("core/memory/adopt.cpp", "buffer.kind != MemoryKind::kDevice && !buffer.uses.empty()", "!buffer.uses.empty()", "who gives bytes waits where a stream does"),
     ("core/kernels/kernel_place.cpp", " && !place_->device().properties().kernels_at_once)", ")", "who computes at once waits for it"),
