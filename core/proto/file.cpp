@@ -126,16 +126,24 @@ void NewFile::Write(std::string_view bytes) {
   }
 }
 
-void NewFile::Commit() {
-  if (::fsync(descriptor()) != 0) ThrowSystemError(where_, "write", errno);
-  if (written_.empty()) {
-    const std::string unnamed = ProcPath(descriptor());
-    Beside([&](const char* name) {
-      return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
-    });
+/// Gives it a path beside the target, if it has none.
+void NewFile::Name() {
+  if (!written_.empty()) return;
+  const std::string unnamed = ProcPath(descriptor());
+  Beside([&](const char* name) {
+    return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+  });
+}
+
+void NewFile::CommitAll(std::initializer_list<NewFile*> files) {
+  for (const NewFile* const file : files)
+    if (::fsync(file->descriptor()) != 0) ThrowSystemError(file->where_, "write", errno);
+  for (NewFile* const file : files) file->Name();
+  for (NewFile* const file : files) {
+    if (::rename(file->written_.c_str(), file->target_.c_str()) != 0)
+      ThrowSystemError(file->where_, "rename into place", errno);
+    file->written_.clear();
   }
-  if (::rename(written_.c_str(), target_.c_str()) != 0) ThrowSystemError(where_, "rename into place", errno);
-  written_.clear();
 }
 
 }  // namespace ferry::detail

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -40,12 +41,16 @@ class NewFile {
   ~NewFile();
   int descriptor() const noexcept { return descriptor_.get(); }
   void Write(std::string_view bytes);
-  void Commit();
+  void Commit() { CommitAll({this}); }
+  /// In this order, and once all of them are on the disk: an error before the first rename leaves all as it
+  /// was.
+  static void CommitAll(std::initializer_list<NewFile*> files);
 
  private:
   int Create();
   template <class F>
   int Beside(const F& make);
+  void Name();
 
   const std::string where_;
   const std::filesystem::path target_;

@@ -227,6 +227,36 @@ TEST_CASE("A disk that is full leaves the last snapshot as it was") {
   }
 }
 
+TEST_CASE("Where the state cannot be written, the weights of the snapshot before stay") {
+  for (const std::string format : {"BINARYPROTO", "HDF5"}) {
+    INFO(format);
+    const Folder folder;
+    const World world("host cpu");
+    const std::string end = format == "HDF5" ? ".h5" : "";
+    const Words files{"s_iter_2.caffemodel" + end, "s_iter_2.solverstate" + end};
+    const auto solver = FedSolver<float>(
+        SmallSolver("type: 'Adam' snapshot_format: " + format + ' ' + PrefixIn(folder), 100), world.place());
+    solver->Step(2);
+    solver->Snapshot();
+    const std::string model = BytesOf(folder / files[0]), state = BytesOf(folder / files[1]);
+    for (Blob<float>* param : solver->net()->learnable_params()) param->scale_data(2);
+    const auto fails = [&] {
+      CHECK_THROWS_AS(solver->Snapshot(), NetError);
+      CHECK((BytesOf(folder / files[0]) == model));
+      CHECK(folder.Files() == files);
+    };
+    REQUIRE(model.size() < state.size());
+    {
+      const FullDisk full(static_cast<rlim_t>(model.size()));
+      fails();
+    }
+    CHECK((BytesOf(folder / files[1]) == state));
+    std::filesystem::remove(folder / files[1]);
+    std::filesystem::create_directory(folder / files[1]);
+    fails();
+  }
+}
+
 TEST_CASE("A solver's own transfers are meant where a program forbids transfers") {
   const Folder folder;
   const World world("sim stream");

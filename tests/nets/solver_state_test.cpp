@@ -92,7 +92,8 @@ TEST_CASE("A state of an iteration that none is, or of a step that none is, is r
       state.set_solver_type("SGD");
       state.set_learned_net(folder / "net");
       std::filesystem::path file = folder / "state";
-      detail::WriteState(file, SolverOf("snapshot_format: " + format).snapshot_format(), state, kept);
+      detail::StageState(file, SolverOf("snapshot_format: " + format).snapshot_format(), state, kept)
+          ->Commit();
       return file;
     };
     CheckRefuses(SmallSolver(text), write(-5, 0), world,

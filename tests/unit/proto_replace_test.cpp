@@ -7,9 +7,11 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +24,8 @@
 
 namespace {
 
-bool disk_fails = false;
+constexpr int kAll = std::numeric_limits<int>::max();
+int good_syncs = kAll;  // those before the disk fails
 bool has_proc = true;
 int killed_by = 0;  // when all is written, and not in its place
 nlink_t names = 0;  // of the file that was synchronized
@@ -37,7 +40,7 @@ extern "C" int fsync(int file) {
   names = ::fstat(file, &status) == 0 ? status.st_nlink : 0;
   synchronized = file;
   errno = EIO;
-  return disk_fails ? -1 : 0;
+  return good_syncs-- > 0 ? 0 : -1;
 }
 /// In place of the system's: there is a /proc, or not.
 extern "C" int access(const char* path, int mode) noexcept {
@@ -50,7 +53,9 @@ namespace ferry::testing {
 namespace {
 
 namespace fs = std::filesystem;
+using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::Message;
+using Catch::Matchers::MessageMatches;
 using Names = std::vector<std::string>;
 
 /// Whether files in this folder may have no name.
@@ -97,11 +102,11 @@ TEST_CASE("on a full disk the old file stays, and no other is left") {
 TEST_CASE("where the disk fails at last the old file stays, and no other is left") {
   const Folder folder;
   WriteBlobProto(folder / "blob", Proto(3));
-  disk_fails = true;
+  good_syncs = 0;
   CHECK_THROWS_MATCHES(
       WriteBlobProto(folder / "blob", Proto(4)), Error,
       Message("WriteBlobProto: " + (folder / "blob").string() + ": cannot write: Input/output error"));
-  disk_fails = false;
+  good_syncs = kAll;
   CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
   CHECK(folder.Files().size() == 1);
 }
@@ -157,9 +162,9 @@ TEST_CASE("without /proc a file has a name from the first, and takes its place a
       CHECK(ReadBlobProto(folder / "blob").data_size() == elements);
       CHECK(folder.Files() == Names{"blob"});
     }
-    disk_fails = true;
+    good_syncs = 0;
     CHECK_THROWS_AS(WriteBlobProto(folder / "blob", Proto(4)), Error);
-    disk_fails = false;
+    good_syncs = kAll;
     CHECK(folder.Files() == Names{"blob"});
     fs::remove(folder / "blob");
   }
@@ -176,6 +181,23 @@ TEST_CASE("where a folder has come into a file's place, nothing is left of the f
   }
   CHECK(folder.Files() == Names{"blob"});
   CHECK(fs::is_directory(folder / "blob"));
+}
+
+TEST_CASE("files that belong together are renamed one after the other once the disk has all of them") {
+  const Folder folder;
+  {
+    detail::NewFile first(folder / "first", "first"), second(folder / "second", "second");
+    good_syncs = 1;
+    CHECK_THROWS_MATCHES(detail::NewFile::CommitAll({&first, &second}), Error,
+                         Message("second: cannot write: Input/output error"));
+    good_syncs = kAll;
+  }
+  CHECK(folder.Files().empty());
+  detail::NewFile first(folder / "first", "first"), second(folder / "second", "second");
+  fs::create_directory(folder / "second");
+  CHECK_THROWS_MATCHES(detail::NewFile::CommitAll({&first, &second}), Error,
+                       MessageMatches(ContainsSubstring("second: cannot rename into place: ")));
+  CHECK(fs::is_regular_file(folder / "first"));
 }
 
 }  // namespace

@@ -4,11 +4,14 @@
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <google/protobuf/text_format.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "core/nets/as_net_error.hpp"
 #include "core/nets/format/binary.hpp"
 #include "core/nets/format/fields.hpp"
+#include "core/nets/format/stage.hpp"
 #include "core/nets/format/text.hpp"
 #include "core/proto/file.hpp"
 #include "core/write_signals.hpp"
@@ -19,6 +22,7 @@
 namespace ferry {
 namespace {
 
+using detail::AsNetError;
 using google::protobuf::Message;
 
 std::string Where(const char* verb, const Message& message, const std::filesystem::path& file) {
@@ -27,35 +31,21 @@ std::string Where(const char* verb, const Message& message, const std::filesyste
   return where + file.string();
 }
 
-/// What core/proto/file.hpp throws is an Error of no kind.
-template <class F>
-void AsNetError(const F& work) {
-  try {
-    work();
-  } catch (const NetError&) {
-    throw;
-  } catch (const FormatError&) {
-    throw;
-  } catch (const Error& error) {
-    throw NetError(error.what());
-  }
-}
-
-void RequireWritable(const Message& message, const std::string& where) {
+void RequireComplete(const Message& message, const std::string& where) {
   const std::string missing = detail::MissingField(message);
   if (!missing.empty()) throw NetError(where + ": the required field " + missing + " is missing");
 }
 
-/// Where `print` gets a stream, and says whether it could write all.
+/// A file of what `print` writes to a stream, whole and not in its place yet. `print` returns whether it
+/// could.
 template <class F>
-void WriteTo(const std::filesystem::path& file, const std::string& where, const F& print) {
-  AsNetError([&] {
-    const detail::WithoutWriteSignals quiet;
-    detail::NewFile target(file, where);
-    google::protobuf::io::FileOutputStream out(target.descriptor());
-    if (!print(&out) || !out.Flush()) detail::ThrowSystemError(where, "write", out.GetErrno());
-    target.Commit();
-  });
+std::unique_ptr<detail::NewFile> Stage(const std::filesystem::path& file, const std::string& where,
+                                       const F& print) {
+  const detail::WithoutWriteSignals quiet;
+  auto target = std::make_unique<detail::NewFile>(file, where);
+  google::protobuf::io::FileOutputStream out(target->descriptor());
+  if (!print(&out) || !out.Flush()) detail::ThrowSystemError(where, "write", out.GetErrno());
+  return target;
 }
 
 /// As Caffe does: snapshots go beside the solver's file, or into the folder that is named.
@@ -93,16 +83,17 @@ void ReadProtoFromBinaryFileOrDie(const std::filesystem::path& file, Message* pr
 
 void WriteProtoToTextFile(const Message& proto, const std::filesystem::path& file) {
   const std::string where = Where("Write", proto, file);
-  RequireWritable(proto, where);
+  RequireComplete(proto, where);
   detail::WarnOfUnknownFields(proto, where, "left out, as a text cannot have them");
   google::protobuf::TextFormat::Printer printer;
   printer.SetHideUnknownFields(true);
-  WriteTo(file, where, [&](auto* out) { return printer.Print(proto, out); });
+  AsNetError([&] { Stage(file, where, [&](auto* out) { return printer.Print(proto, out); })->Commit(); });
 }
 
-void WriteProtoToBinaryFile(const Message& proto, const std::filesystem::path& file) {
+std::unique_ptr<detail::NewFile> detail::StageBinary(const Message& proto,
+                                                     const std::filesystem::path& file) {
   const std::string where = Where("Write", proto, file);
-  RequireWritable(proto, where);
+  RequireComplete(proto, where);
   const std::size_t bytes = proto.ByteSizeLong();
   if (bytes == 0) throw NetError(where + ": the message is empty");
   if (bytes > detail::kMostBytes)
@@ -110,7 +101,11 @@ void WriteProtoToBinaryFile(const Message& proto, const std::filesystem::path& f
         where + ": the message has " + std::to_string(bytes) + " bytes, and protobuf writes " +
         std::to_string(detail::kMostBytes) +
         " at most; write a net's weights by Net::ToHDF5, and let a solver have snapshot_format: HDF5");
-  WriteTo(file, where, [&](auto* out) { return proto.SerializeToZeroCopyStream(out); });
+  return AsNetError(
+      [&] { return Stage(file, where, [&](auto* out) { return proto.SerializeToZeroCopyStream(out); }); });
+}
+void WriteProtoToBinaryFile(const Message& proto, const std::filesystem::path& file) {
+  AsNetError([&] { detail::StageBinary(proto, file)->Commit(); });
 }
 
 void ReadNetParamsFromTextFileOrDie(const std::filesystem::path& file, NetParameter* param) {

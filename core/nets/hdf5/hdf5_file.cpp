@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/nets/as_net_error.hpp"
 #include "core/nets/hdf5/library.hpp"
 #include "core/proto/file.hpp"
 #include "core/write_signals.hpp"
@@ -57,18 +58,6 @@ bool IsOf(hid_t file, const std::string& path, H5I_type_t type) {
   if (!Linked(file, path)) return false;
   const Handle object(H5().Oopen(file, path.c_str(), H5P_DEFAULT), H5().Oclose);
   return object.valid() && H5().Iget_type(object.get()) == type;
-}
-
-/// What core/proto/file.hpp throws is an Error of no kind.
-template <class F>
-auto AsNetError(const F& work) {
-  try {
-    return work();
-  } catch (const NetError&) {
-    throw;
-  } catch (const Error& error) {
-    throw NetError(error.what());
-  }
 }
 
 std::string CannotWrite(const std::filesystem::path& file) {
@@ -273,20 +262,22 @@ void Hdf5File::WriteString(const std::string& dataset, const std::string& text) 
     state_->Fail(dataset, "cannot be written" + Reason());
 }
 
-void Hdf5File::Close() {
+std::unique_ptr<NewFile> Hdf5File::Stage() {
   std::vector<char> bytes;
   {
     const Entered entered;
-    if (state_->written != nullptr) bytes = state_->Image();
+    bytes = state_->Image();
     if (H5().Fclose(std::exchange(state_->handle, -1)) < 0) state_->Fail("", "cannot be written" + Reason());
   }
-  if (state_->written == nullptr) return;
   AsNetError([&] {
     const WithoutWriteSignals quiet;
     state_->written->Write({bytes.data(), bytes.size()});
-    state_->written->Commit();
   });
-  state_->written.reset();
+  return std::move(state_->written);
+}
+
+void Hdf5File::Close() {
+  AsNetError([&] { Stage()->Commit(); });
 }
 
 #define FERRY_INSTANTIATE(T)                                            \

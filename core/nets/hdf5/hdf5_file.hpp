@@ -12,6 +12,8 @@
 
 namespace ferry::detail {
 
+class NewFile;
+
 /// Whether the file begins as those of HDF5 do. False for one that cannot be read. Needs no libhdf5.
 bool IsHdf5(const std::filesystem::path& file);
 /// Whether this build has libhdf5; without it, Hdf5File throws when it is made, and says how to build with
@@ -58,6 +60,8 @@ class Hdf5File {
   void WriteString(const std::string& dataset, const std::string& text);
   /// Ends the writing. Nothing may be called after it.
   void Close();
+  /// The same, except that the file comes to its place by Commit.
+  std::unique_ptr<NewFile> Stage();
 
  private:
   struct State;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/nets/hdf5/hdf5_file.hpp"
+#include "core/proto/file.hpp"
 #include "ferry/nets/error.hpp"
 
 namespace ferry::detail {
@@ -46,6 +47,7 @@ void Hdf5File::Write(const std::string& dataset, const Shape& /*shape*/, const T
 }
 void Hdf5File::WriteString(const std::string& dataset, const std::string& /*text*/) { Fail(dataset); }
 void Hdf5File::Close() {}
+std::unique_ptr<NewFile> Hdf5File::Stage() { return nullptr; }
 
 #define FERRY_INSTANTIATE(T)                                            \
   template void Hdf5File::Read(const std::string&, std::span<T>) const; \

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/nets/net/graph.hpp"
+#include "core/proto/file.hpp"
 #include "ferry/operand.hpp"
 
 namespace ferry::detail {
@@ -27,5 +31,10 @@ std::vector<T*> OverwriteAll(Device& device, std::span<const Operand<T>> operand
 bool Ignore(const std::string& layer, bool has_weights);
 /// A warning: the source has no weights for this layer.
 void KeepOwn(const std::string& layer);
+
+/// Net::ToHDF5 without its end: the file is whole, and comes to its place by Commit.
+template <class T>
+std::unique_ptr<NewFile> StageHdf5(const NetGraph<T>& graph, const std::filesystem::path& path,
+                                   bool write_diff);
 
 }  // namespace ferry::detail

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "core/nets/as_net_error.hpp"
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "core/nets/net/graph.hpp"
 #include "core/nets/net/weights.hpp"
@@ -80,26 +82,34 @@ void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path, const 
 }
 
 template <class T>
-void Net<T>::ToHDF5(const std::filesystem::path& path, bool write_diff) const {
+std::unique_ptr<detail::NewFile> detail::StageHdf5(const NetGraph<T>& graph,
+                                                   const std::filesystem::path& path, bool write_diff) {
   Hdf5File file = Hdf5File::Create(path);
-  for (int l = 0; l < SizeOf(graph_->layers); ++l) {
-    const std::string& name = graph_->layer_names[Index(l)];
-    const std::vector<int>& params = graph_->nodes[Index(l)].param_ids;
+  for (int l = 0; l < SizeOf(graph.layers); ++l) {
+    const std::string& name = graph.layer_names[Index(l)];
+    const std::vector<int>& params = graph.nodes[Index(l)].param_ids;
     file.MakeGroup("data/" + name);
     if (write_diff) file.MakeGroup("diff/" + name);
     for (int i = 0; i < SizeOf(params); ++i) {
       const std::string dataset = '/' + name + '/' + std::to_string(i);
-      const Blob<T>& param = *graph_->params[Index(params[Index(i)])];
-      if (graph_->param_owners[Index(params[Index(i)])] < 0)
+      const Blob<T>& param = *graph.params[Index(params[Index(i)])];
+      if (graph.param_owners[Index(params[Index(i)])] < 0)
         file.Write("data" + dataset, param.shape(), param.cpu_data());
       if (write_diff) file.Write("diff" + dataset, param.shape(), param.cpu_diff());
     }
   }
-  file.Close();
+  return file.Stage();
 }
 
-#define FERRY_INSTANTIATE(T)                                                                  \
-  template void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path&, const Site&); \
+template <class T>
+void Net<T>::ToHDF5(const std::filesystem::path& path, bool write_diff) const {
+  detail::AsNetError([&] { detail::StageHdf5(*graph_, path, write_diff)->Commit(); });
+}
+
+#define FERRY_INSTANTIATE(T)                                                                       \
+  template std::unique_ptr<detail::NewFile> detail::StageHdf5(const NetGraph<T>&,                  \
+                                                              const std::filesystem::path&, bool); \
+  template void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path&, const Site&);      \
   template void Net<T>::ToHDF5(const std::filesystem::path&, bool) const
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);

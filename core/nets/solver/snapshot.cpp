@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/nets/as_net_error.hpp"
+#include "core/nets/format/stage.hpp"
+#include "core/nets/net/weights.hpp"
 #include "core/nets/solver/log_line.hpp"
 #include "core/nets/solver/solver_state.hpp"
 #include "core/proto/file.hpp"
@@ -65,14 +68,13 @@ void Solver<T>::Snapshot() {
   const bool hdf5 = param_.snapshot_format() == SolverParameter::HDF5;
   const std::string model = SnapshotFilename(hdf5 ? ".caffemodel.h5" : ".caffemodel");
   detail::LogInfo("Snapshotting to ", hdf5 ? "HDF5" : "binary proto", " file ", model);
-  if (hdf5) {
-    net_->ToHDF5(model, param_.snapshot_diff());
-  } else {
+  const auto stage_model = [&] {
+    if (hdf5) return detail::StageHdf5(*net_->graph_, model, param_.snapshot_diff());
     NetParameter net;
     net_->ToProto(&net, param_.snapshot_diff());
-    WriteProtoToBinaryFile(net, model);
-  }
-  // After the model: where there is a state, there is its model.
+    return detail::StageBinary(net, model);
+  };
+  const std::unique_ptr<detail::NewFile> new_model = stage_model();
   SolverState state;
   state.set_iter(iter_);
   state.set_learned_net(model);
@@ -81,7 +83,10 @@ void Solver<T>::Snapshot() {
   state.set_solver_type(type());
   const std::string file = SnapshotFilename(hdf5 ? ".solverstate.h5" : ".solverstate");
   detail::LogInfo("Snapshotting solver state to ", hdf5 ? "HDF5" : "binary proto", " file ", file);
-  detail::WriteState<T>(file, param_.snapshot_format(), state, {history_, LayerState(*net_, test_nets_)});
+  const std::unique_ptr<detail::NewFile> new_state =
+      detail::StageState<T>(file, param_.snapshot_format(), state, {history_, LayerState(*net_, test_nets_)});
+  // In this order, so that where there is a state there is its model.
+  detail::AsNetError([&] { detail::NewFile::CommitAll({new_model.get(), new_state.get()}); });
 }
 
 template <class T>

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/nets/format/stage.hpp"
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "core/nets/solver/log_line.hpp"
 #include "ferry/nets/proto_io.hpp"
@@ -36,7 +37,8 @@ void WriteHdf5(Hdf5File& file, const Group& group, const StateBlobs<T>& blobs) {
 }
 
 template <class T>
-void WriteHdf5(const std::filesystem::path& path, const SolverState& state, const Kept<T>& kept) {
+std::unique_ptr<NewFile> StageHdf5(const std::filesystem::path& path, const SolverState& state,
+                                   const Kept<T>& kept) {
   Hdf5File file = Hdf5File::Create(path);
   const Shape one{1};
   const int iter = state.iter(), step = state.current_step();
@@ -47,7 +49,7 @@ void WriteHdf5(const std::filesystem::path& path, const SolverState& state, cons
   file.WriteString("solver_type", state.solver_type());
   WriteHdf5(file, kHistory, kept.history);
   if (!kept.layer_state.empty()) WriteHdf5(file, kLayerState, kept.layer_state);
-  file.Close();
+  return file.Stage();
 }
 
 void RequireSame(const std::string& file, const Group& group, std::size_t count, std::size_t needed) {
@@ -173,13 +175,13 @@ SolverState ReadBinary(const std::filesystem::path& path, const Kept<T>& like, K
 }  // namespace
 
 template <class T>
-void WriteState(const std::filesystem::path& file, SolverParameter::SnapshotFormat format,
-                const SolverState& state, const Kept<T>& kept) {
-  if (format == SolverParameter::HDF5) return WriteHdf5(file, state, kept);
+std::unique_ptr<NewFile> StageState(const std::filesystem::path& file, SolverParameter::SnapshotFormat format,
+                                    const SolverState& state, const Kept<T>& kept) {
+  if (format == SolverParameter::HDF5) return StageHdf5(file, state, kept);
   SolverState whole = state;
   for (const auto& blob : kept.history) blob->ToProto(whole.add_history());
   for (const auto& blob : kept.layer_state) blob->ToProto(whole.add_layer_state());
-  WriteProtoToBinaryFile(whole, file);
+  return StageBinary(whole, file);
 }
 
 template <class T>
@@ -190,9 +192,9 @@ SolverState ReadState(const std::filesystem::path& file, const Kept<T>& like, Ke
   FailSolver(error.what());
 }
 
-#define FERRY_INSTANTIATE(T)                                                              \
-  template void WriteState(const std::filesystem::path&, SolverParameter::SnapshotFormat, \
-                           const SolverState&, const Kept<T>&);                           \
+#define FERRY_INSTANTIATE(T)                                                                              \
+  template std::unique_ptr<NewFile> StageState(                                                           \
+      const std::filesystem::path&, SolverParameter::SnapshotFormat, const SolverState&, const Kept<T>&); \
   template SolverState ReadState(const std::filesystem::path&, const Kept<T>&, Kept<T>*, const Site&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/proto/file.hpp"
 #include "ferry/blob.hpp"
 #include "ferry/solver.pb.h"
 
@@ -20,11 +21,11 @@ struct Kept {
   StateBlobs<T> layer_state;  ///< of layers, in the order of nets and their layers
 };
 
-/// Writes a .solverstate: the state, which has no arrays, and the arrays. The file appears whole or not at
-/// all. Throws NetError.
+/// A .solverstate: the state, which has no arrays, and the arrays. The file is whole, and comes to its place
+/// by Commit. Throws NetError.
 template <class T>
-void WriteState(const std::filesystem::path& file, SolverParameter::SnapshotFormat format,
-                const SolverState& state, const Kept<T>& kept);
+std::unique_ptr<NewFile> StageState(const std::filesystem::path& file, SolverParameter::SnapshotFormat format,
+                                    const SolverState& state, const Kept<T>& kept);
 
 /// Reads one, of either format. `like` is what the solver and its nets have, and `kept` becomes that of the
 /// file, of the same shapes, written at `site`; zeros for layers' state in a file without any, such as

@@ -215,6 +215,9 @@ class Net {
   void RequireLayers(const char* call, int first, int last) const;
   void RunForward(int i, T& loss);
 
+  template <class U>
+  friend class Solver;  // its snapshots are more than a net's weights
+
   std::unique_ptr<detail::NetGraph<T>> graph_;
 };
 

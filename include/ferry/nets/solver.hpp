@@ -68,9 +68,10 @@ class Solver {
   /// changes nothing, where history, layers' state or weights do not fit this net, or for another type of
   /// solver. Weights are taken by the names of layers. A layer that the file lacks keeps its own.
   void Restore(const std::filesystem::path& state_file, const Site& site = Site::Caller());
-  /// Writes <prefix>_iter_<n>.caffemodel and .solverstate, with .h5 for HDF5. Each file appears whole or not
-  /// at all, the weights first. If the state then fails, one of an earlier run that had the same names stays,
-  /// beside the new weights.
+  /// Writes <prefix>_iter_<n>.caffemodel and .solverstate, with .h5 for HDF5. Both files are written whole
+  /// before the first is renamed into its place, the weights, and then the state. So where this throws, files
+  /// of an earlier run that had the same names stay as they were; only where the second rename fails, or the
+  /// process ends before it, an older state stays beside the new weights.
   void Snapshot();
   /// Makes an update of the gradients in the net, and counts iter() up.
   virtual void ApplyUpdate() = 0;

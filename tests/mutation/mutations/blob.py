@@ -84,6 +84,10 @@ MUTATIONS = [
     # Files.
     (FILE, "if (links == kMostLinks)", "if (false)", "links that lead to each other are followed for ever"),
     (FILE, "target = target.parent_path() / led;", "target = led;", "a link is looked for in the wrong folder"),
+    (FILE, "  for (NewFile* const file : files) {\n    if (::rename", "  for (NewFile* const file : {*files.begin()}) {\n    if (::rename",
+     "the second of two files is dropped"),
+    (FILE, "  for (const NewFile* const file : files)\n    if (::fsync", "  for (const NewFile* const file : {*files.begin()})\n    if (::fsync",
+     "a file is in its place before the disk has the one that belongs to it"),
     (FILE, "if (replaces && OpenFile(", "if (false && OpenFile(", "a file that may not be written is replaced"),
     (FILE, "  int fd = OpenUnnamed(target_.parent_path());\n", "  int fd = -1;\n", "a program that is killed leaves a part of a file"),
     (FILE, "folder.empty() ? \".\" : folder.c_str()", "folder.c_str()", "a program that is killed leaves a part of a file in the current folder"),
