@@ -3,8 +3,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <optional>
 
 #include "ferry/nets/proto_io.hpp"
+#include "ferry/sim.hpp"
 #include "tests/nets/solver_world.hpp"
 
 namespace ferry::nets_test {
@@ -120,6 +122,66 @@ TEST_CASE("A state of other layers is refused, and changes nothing") {
       fewer.mutable_net_param()->mutable_layer(0)->mutable_input_param()->mutable_shape(i)->set_dim(1, 2);
     fewer.mutable_net_param()->mutable_layer(1)->mutable_dummy_data_param()->mutable_shape(0)->set_dim(1, 2);
     refuses(fewer, "layers' state blob 0 has shape 1 4 3 (12)");
+  }
+}
+
+/// What a solver has, and what the next iteration makes of it.
+struct Course {
+  explicit Course(Solver<float>& solver) : now(solver), state(StateOf(solver)) {
+    solver.Step(1);
+    next = Contents<float>(solver).weights;
+    next_state = StateOf(solver);
+  }
+  bool operator==(const Course&) const = default;
+
+  Contents<float> now;
+  std::vector<float> state, next, next_state;
+};
+
+/// Of a solver on a machine of these options, one iteration old, that has restored the file if there is one.
+struct Restoring {
+  Restoring(const SolverParameter& param, const std::filesystem::path& file, const sim::Options& options) {
+    const World world("sim stream", options);
+    const auto solver = FedSolver<float>(param, world.place());
+    solver->Step(1);
+    first_call = sim::Inspect().calls + 1;
+    try {
+      if (!file.empty()) solver->Restore(file);
+    } catch (const std::exception&) {
+      failed = true;
+    }
+    last_call = sim::Inspect().calls;
+    course.emplace(*solver);
+  }
+
+  long first_call, last_call;
+  bool failed = false;
+  std::optional<Course> course;
+};
+
+TEST_CASE("A snapshot is restored whole or not at all, whichever call of the device fails") {
+  for (const std::string format : {"BINARYPROTO", "HDF5"}) {
+    const Folder folder;
+    const std::string prefix = PrefixIn(folder);
+    const SolverParameter param =
+        RecurrentSolver("LSTM", "momentum: 0.9 snapshot_format: " + format + ' ' + prefix);
+    {
+      const World world("sim stream");
+      const auto solver = FedSolver<float>(param, world.place());
+      solver->Step(3);
+      solver->Snapshot();
+    }
+    const std::filesystem::path file = StateFile(folder, format);
+    const Restoring before(param, "", {}), restored(param, file, {});
+    REQUIRE(!restored.failed);
+    REQUIRE(*before.course != *restored.course);
+    REQUIRE(restored.first_call <= restored.last_call);
+    for (const bool late : {false, true})
+      for (long nth = restored.first_call; nth <= restored.last_call; ++nth) {
+        CAPTURE(format, late, nth);
+        const Restoring met(param, file, {.fail_at = nth, .fail_late = late});
+        CHECK(*met.course == *(met.failed ? before : restored).course);
+      }
   }
 }
 

@@ -96,6 +96,7 @@ TEST_CASE("Records of what Restore copies have the program's line") {
     const World world("sim stream");
     FedSolver<float>(SmallSolver(PrefixIn(folder) + "snapshot_format: " + format), world.place())->Snapshot();
     const auto solver = FedSolver<float>(SmallSolver(""), world.place());
+    const auto solved = FedSolver<float>(SmallSolver(""), world.place());
     long accesses = 0;
     const Watch watch([&](const AccessRecord& access) {
       if (access.on != nullptr) return;  // what Solve takes to the net's place
@@ -105,7 +106,7 @@ TEST_CASE("Records of what Restore copies have the program's line") {
     solver->Restore(folder / (format == "HDF5" ? "s_iter_0.solverstate.h5" : "s_iter_0.solverstate"));
     const long restored = std::exchange(accesses, 0);
     CHECK(restored > 0);
-    solver->Solve(folder / (format == "HDF5" ? "s_iter_0.solverstate.h5" : "s_iter_0.solverstate"));
+    solved->Solve(folder / (format == "HDF5" ? "s_iter_0.solverstate.h5" : "s_iter_0.solverstate"));
     CHECK(accesses == restored);
   }
 }

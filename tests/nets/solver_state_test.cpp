@@ -125,6 +125,21 @@ TEST_CASE("A state whose model is of another net is refused, and changes nothing
                "s_iter_2.solverstate, its learned_net");
 }
 
+TEST_CASE("A state whose history lacks elements, or has dims that none are, is refused") {
+  const Folder folder;
+  const World world("host cpu");
+  FedSolver<float>(SmallSolver(PrefixIn(folder)), world.place())->Snapshot();
+  SolverState state;
+  ReadProtoFromBinaryFileOrDie(folder / "s_iter_0.solverstate", &state);
+  state.mutable_history(1)->mutable_data()->RemoveLast();
+  WriteProtoToBinaryFile(state, folder / "few");
+  CheckRefuses(SmallSolver(""), folder / "few", world,
+               "few: history blob 1: the source has 4 elements and 0");
+  state.mutable_history(0)->mutable_shape()->set_dim(0, -5);
+  WriteProtoToBinaryFile(state, folder / "negative");
+  CheckRefuses(SmallSolver(""), folder / "negative", world, "negative: history blob 0: ");
+}
+
 TEST_CASE("Numbers of a state of HDF5 that no int holds are refused") {
   if (!detail::HasHdf5()) SKIP("a build without HDF5");
   const Folder folder;

@@ -8,7 +8,6 @@
 
 #include "core/device/name.hpp"
 #include "core/nets/hdf5/hdf5_file.hpp"
-#include "core/nets/net/graph.hpp"
 #include "ferry/detail/message.hpp"
 #include "ferry/log.hpp"
 #include "ferry/nets/proto_io.hpp"
@@ -40,20 +39,6 @@ void KeepOwn(const std::string& layer) {
   Log(LogLevel::kWarning, "The source has no layer '" + layer + "': its weights stay as they are");
 }
 
-template <class T>
-std::vector<T*> OverwriteAll(Device& device, std::span<const Operand<T>> operands, const Site& site) {
-  std::vector<Request> requests(operands.size());
-  std::transform(operands.begin(), operands.end(), requests.begin(),
-                 [](const Operand<T>& operand) { return operand.request(); });
-  std::vector<void*> ptrs(operands.size());
-  TakeAt({Place::Cpu(device), site}, requests, ptrs);
-  std::vector<T*> elements(operands.size());
-  std::transform(ptrs.begin(), ptrs.end(), elements.begin(), [](void* ptr) { return static_cast<T*>(ptr); });
-  return elements;
-}
-template std::vector<float*> OverwriteAll(Device&, std::span<const Operand<float>>, const Site&);
-template std::vector<double*> OverwriteAll(Device&, std::span<const Operand<double>>, const Site&);
-
 }  // namespace detail
 
 namespace {
@@ -80,54 +65,62 @@ template <class T>
 void RequireFit(const std::string& layer, int i, const BlobProto& source, const Blob<T>& target) {
   if (!target.ShapeEquals(source))
     detail::FailParamShape(layer, i, Describe(detail::ContentsOf(source).dims()), target.shape_string());
-  const std::int64_t count = target.count();
-  const int data = source.double_data_size() != 0 ? source.double_data_size() : source.data_size();
-  const int diff = source.double_diff_size() != 0 ? source.double_diff_size() : source.diff_size();
-  if (data != count || (diff != 0 && diff != count))
-    throw NetError("Cannot copy param " + std::to_string(i) + " weights from layer '" + layer +
-                   "': the source has " + std::to_string(data) + " elements and " + std::to_string(diff) +
-                   " gradients for shape " + target.shape_string());
+  if (const std::string flaw = detail::CountFlaw(source, target); !flaw.empty())
+    throw NetError("Cannot copy param " + std::to_string(i) + " weights from layer '" + layer + "': " + flaw);
 }
 
 }  // namespace
 
 template <class T>
-void Net<T>::CopyTrainedLayersFrom(const NetParameter& param, const Site& site) {
-  std::vector<std::pair<Blob<T>*, const BlobProto*>> copies;
-  std::vector<Operand<T>> written;
+void detail::AddWeights(const NetGraph<T>& graph, const NetParameter& param, BlobWrites<T>& writes) {
   for (const LayerParameter& source : param.layer()) {
-    const Layer<T>* const target = FindLayer(*graph_, source.name());
-    if (target == nullptr && detail::Ignore(source.name(), source.blobs_size() != 0)) continue;
+    const Layer<T>* const target = FindLayer(graph, source.name());
+    if (target == nullptr && Ignore(source.name(), source.blobs_size() != 0)) continue;
     if (SizeOf(target->blobs()) != source.blobs_size())
-      detail::FailParamCount(source.name(), Index(source.blobs_size()), target->blobs().size());
+      FailParamCount(source.name(), Index(source.blobs_size()), target->blobs().size());
     for (int i = 0; i < source.blobs_size(); ++i) {
       Blob<T>& blob = *target->blobs()[Index(i)];
       RequireFit(source.name(), i, source.blobs(i), blob);
-      copies.emplace_back(&blob, &source.blobs(i));
-      written.push_back(Overwrite(blob));
-      if (source.blobs(i).diff_size() != 0 || source.blobs(i).double_diff_size() != 0)
-        written.push_back(Overwrite(Diff(blob)));
+      writes.Add(blob, source.blobs(i));
     }
   }
-  for (std::size_t i = 0; i < graph_->layers.size(); ++i) {
-    const auto is_it = [&](const LayerParameter& source) { return source.name() == graph_->layer_names[i]; };
-    if (!graph_->layers[i]->blobs().empty() &&
-        std::none_of(param.layer().begin(), param.layer().end(), is_it))
-      detail::KeepOwn(graph_->layer_names[i]);
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const auto is_it = [&](const LayerParameter& source) { return source.name() == graph.layer_names[i]; };
+    if (!graph.layers[i]->blobs().empty() && std::none_of(param.layer().begin(), param.layer().end(), is_it))
+      KeepOwn(graph.layer_names[i]);
   }
-  detail::OverwriteAll<T>(graph_->place.device(), written, site);
-  for (const auto& [blob, source] : copies) blob->FromProto(*source, WithReshape::kNo, site);
+}
+
+template <class T>
+void detail::AddWeightsOfBinaryProto(const NetGraph<T>& graph, const std::filesystem::path& file,
+                                     NetParameter& param, BlobWrites<T>& writes) {
+  ReadNetParamsFromBinaryFileOrDie(file, &param);
+  try {
+    AddWeights(graph, param, writes);
+  } catch (const NetError& error) {
+    throw NetError(file.string() + ": " + error.what());
+  }
+}
+
+template <class T>
+void detail::AddWeights(const NetGraph<T>& graph, const std::filesystem::path& file, NetParameter& param,
+                        BlobWrites<T>& writes) {
+  IsHdf5(file) ? AddWeightsOfHdf5(graph, file, writes) : AddWeightsOfBinaryProto(graph, file, param, writes);
+}
+
+template <class T>
+void Net<T>::CopyTrainedLayersFrom(const NetParameter& param, const Site& site) {
+  detail::BlobWrites<T> writes;
+  detail::AddWeights(*graph_, param, writes);
+  writes.Make(graph_->place.device(), site);
 }
 
 template <class T>
 void Net<T>::CopyTrainedLayersFromBinaryProto(const std::filesystem::path& file, const Site& site) {
   NetParameter param;
-  ReadNetParamsFromBinaryFileOrDie(file, &param);
-  try {
-    CopyTrainedLayersFrom(param, site);
-  } catch (const NetError& error) {
-    throw NetError(file.string() + ": " + error.what());
-  }
+  detail::BlobWrites<T> writes;
+  detail::AddWeightsOfBinaryProto(*graph_, file, param, writes);
+  writes.Make(graph_->place.device(), site);
 }
 
 template <class T>
@@ -177,6 +170,8 @@ void Net<T>::ToProto(NetParameter* param, bool write_diff) const {
 }
 
 #define FERRY_INSTANTIATE(T)                                                                         \
+  template void detail::AddWeights(const NetGraph<T>&, const std::filesystem::path&, NetParameter&,  \
+                                   BlobWrites<T>&);                                                  \
   template void Net<T>::CopyTrainedLayersFrom(const NetParameter&, const Site&);                     \
   template void Net<T>::CopyTrainedLayersFromBinaryProto(const std::filesystem::path&, const Site&); \
   template void Net<T>::CopyTrainedLayersFrom(const std::filesystem::path&, const Site&);            \

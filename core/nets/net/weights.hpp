@@ -4,13 +4,11 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
+#include "core/nets/blob_writes.hpp"
 #include "core/nets/net/graph.hpp"
 #include "core/proto/file.hpp"
-#include "ferry/operand.hpp"
 
 namespace ferry::detail {
 
@@ -23,14 +21,27 @@ namespace ferry::detail {
                                  const std::string& target, const std::string& file = {});
 ///@}
 
-/// The elements of several arrays, of all or of none, for a host that writes them all. `site` is the caller.
-template <class T>
-std::vector<T*> OverwriteAll(Device& device, std::span<const Operand<T>> operands, const Site& site);
-
 /// Says in the log that the net has no such layer: a warning, if weights are lost. Returns true.
 bool Ignore(const std::string& layer, bool has_weights);
 /// A warning: the source has no weights for this layer.
 void KeepOwn(const std::string& layer);
+
+/// @name What Net::CopyTrainedLayersFrom is to write
+/// Looks at all weights and at the shapes of all parameters, and throws what that throws.
+///@{
+template <class T>
+void AddWeights(const NetGraph<T>& graph, const NetParameter& param, BlobWrites<T>& writes);
+/// Of a binary file, which is read into `param`.
+template <class T>
+void AddWeightsOfBinaryProto(const NetGraph<T>& graph, const std::filesystem::path& file, NetParameter& param,
+                             BlobWrites<T>& writes);
+template <class T>
+void AddWeightsOfHdf5(const NetGraph<T>& graph, const std::filesystem::path& path, BlobWrites<T>& writes);
+/// Of a file of either kind.
+template <class T>
+void AddWeights(const NetGraph<T>& graph, const std::filesystem::path& file, NetParameter& param,
+                BlobWrites<T>& writes);
+///@}
 
 /// Net::ToHDF5 without its end: the file is whole, and comes to its place by Commit.
 template <class T>

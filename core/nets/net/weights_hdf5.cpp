@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/nets/as_net_error.hpp"
 #include "core/nets/hdf5/hdf5_file.hpp"
-#include "core/nets/net/graph.hpp"
 #include "core/nets/net/weights.hpp"
 
 namespace ferry {
 namespace {
 
 using detail::Hdf5File;
-using detail::Index;
-using detail::SizeOf;
 
 /// How many links of the group are datasets. The layers a and a/b make a group of one in that of the other.
 std::size_t CountDatasets(const Hdf5File& file, const std::string& group, std::size_t& links) {
@@ -33,10 +31,11 @@ bool IsPrefix(const std::vector<std::string>& layers, const std::string& name) {
 }  // namespace
 
 template <class T>
-void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path, const Site& site) {
+void detail::AddWeightsOfHdf5(const NetGraph<T>& graph, const std::filesystem::path& path,
+                              BlobWrites<T>& writes) {
   const Hdf5File file = Hdf5File::Open(path);
   for (const std::string& name : file.Names("data"))
-    if (!has_layer(name) && !IsPrefix(graph_->layer_names, name)) detail::Ignore(name, true);
+    if (!graph.layer_index.contains(name) && !IsPrefix(graph.layer_names, name)) Ignore(name, true);
 
   struct Copy {
     std::string dataset;
@@ -44,9 +43,9 @@ void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path, const 
   };
   std::vector<Copy> copies;
   std::vector<std::string> lacking;
-  for (const auto& [name, l] : graph_->layer_index) {
+  for (const auto& [name, l] : graph.layer_index) {
     const std::string group = "data/" + name;
-    const std::vector<int>& params = graph_->nodes[Index(l)].param_ids;
+    const std::vector<int>& params = graph.nodes[Index(l)].param_ids;
     std::size_t links = 0;
     const bool there = file.HasGroup(group);
     const std::size_t datasets = there ? CountDatasets(file, group, links) : 0;
@@ -54,31 +53,33 @@ void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path, const 
       if (!params.empty()) lacking.push_back(name);
       continue;
     }
-    if (datasets > params.size()) detail::FailParamCount(name, datasets, params.size(), path.string());
+    if (datasets > params.size()) FailParamCount(name, datasets, params.size(), path.string());
     for (int i = 0; i < SizeOf(params); ++i) {
-      Blob<T>& to = *graph_->params[Index(params[Index(i)])];
+      Blob<T>& to = *graph.params[Index(params[Index(i)])];
       const std::string dataset = group + '/' + std::to_string(i);
       if (!file.HasDataset(dataset)) {
-        if (graph_->param_owners[Index(params[Index(i)])] >= 0) continue;
-        detail::FailParamCount(name, datasets, params.size(), path.string());
+        if (graph.param_owners[Index(params[Index(i)])] >= 0) continue;
+        FailParamCount(name, datasets, params.size(), path.string());
       }
       const Shape shape = file.ShapeOf(dataset);
       if (shape != to.shape() || shape.count() != to.count())  // no shape differs from that of one number
-        detail::FailParamShape(name, i, shape.ToString(), to.shape_string(), path.string());
+        FailParamShape(name, i, shape.ToString(), to.shape_string(), path.string());
       copies.push_back({dataset, &to});
     }
   }
-  // All of the file first: a dataset that cannot be read must not leave some weights new and others old.
-  std::vector<std::vector<T>> read;
-  std::vector<Operand<T>> written;
   for (const Copy& copy : copies) {
-    read.emplace_back(static_cast<std::size_t>(copy.to->count()));
-    file.Read<T>(copy.dataset, read.back());
-    written.push_back(Overwrite(*copy.to));
+    std::vector<T> read(static_cast<std::size_t>(copy.to->count()));
+    file.Read<T>(copy.dataset, read);
+    writes.Add(*copy.to, std::move(read));
   }
-  for (const std::string& name : lacking) detail::KeepOwn(name);
-  const std::vector<T*> to = detail::OverwriteAll<T>(graph_->place.device(), written, site);
-  for (std::size_t i = 0; i < read.size(); ++i) std::copy(read[i].begin(), read[i].end(), to[i]);
+  for (const std::string& name : lacking) KeepOwn(name);
+}
+
+template <class T>
+void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path& path, const Site& site) {
+  detail::BlobWrites<T> writes;
+  detail::AddWeightsOfHdf5(*graph_, path, writes);
+  writes.Make(graph_->place.device(), site);
 }
 
 template <class T>
@@ -106,10 +107,11 @@ void Net<T>::ToHDF5(const std::filesystem::path& path, bool write_diff) const {
   detail::AsNetError([&] { detail::StageHdf5(*graph_, path, write_diff)->Commit(); });
 }
 
-#define FERRY_INSTANTIATE(T)                                                                       \
-  template std::unique_ptr<detail::NewFile> detail::StageHdf5(const NetGraph<T>&,                  \
-                                                              const std::filesystem::path&, bool); \
-  template void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path&, const Site&);      \
+#define FERRY_INSTANTIATE(T)                                                                                \
+  template void detail::AddWeightsOfHdf5(const NetGraph<T>&, const std::filesystem::path&, BlobWrites<T>&); \
+  template std::unique_ptr<detail::NewFile> detail::StageHdf5(const NetGraph<T>&,                           \
+                                                              const std::filesystem::path&, bool);          \
+  template void Net<T>::CopyTrainedLayersFromHDF5(const std::filesystem::path&, const Site&);               \
   template void Net<T>::ToHDF5(const std::filesystem::path&, bool) const
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);

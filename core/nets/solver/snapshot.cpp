@@ -93,25 +93,24 @@ template <class T>
 void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& site) {
   const TransferGuard meant(TransferPolicy::kAllow);
   detail::LogInfo("Restoring previous solver status from ", state_file.string());
-  const detail::Kept<T> old{history_, LayerState(*net_, test_nets_)};
-  detail::Kept<T> kept;
-  const SolverState state = detail::ReadState(state_file, old, &kept, site);
+  const detail::Kept<T> kept{history_, LayerState(*net_, test_nets_)};
+  SolverState state;
+  NetParameter model;
+  detail::BlobWrites<T> writes;  // of what `state` and `model` have
+  detail::ReadState(state_file, kept, state, writes);
   if (state.has_solver_type() && state.solver_type() != type())
     detail::FailSolver(state_file.string() + " is of a solver of type " + state.solver_type() +
                        ", and this one is " + type());
-  // The last check.
   if (state.has_learned_net()) {
     try {
-      net_->CopyTrainedLayersFrom(state.learned_net(), site);
+      detail::AddWeights<T>(*net_->graph_, state.learned_net(), model, writes);
     } catch (const NetError& error) {
       FailLearnedNet(state_file, error);
     } catch (const FormatError& error) {
       FailLearnedNet(state_file, error);
     }
   }
-  for (std::size_t i = 0; i < history_.size(); ++i) *history_[i] = std::move(*kept.history[i]);
-  for (std::size_t i = 0; i < old.layer_state.size(); ++i)
-    old.layer_state[i]->CopyFrom(*kept.layer_state[i], false, false, site);  // others may share its bytes
+  writes.Make(net_->place().device(), site);  // the last that can fail, and the first that changes anything
   iter_ = state.iter();
   current_step_ = state.current_step();
   SetPass(0);

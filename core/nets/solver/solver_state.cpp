@@ -13,6 +13,7 @@
 #include "core/nets/format/stage.hpp"
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "core/nets/solver/log_line.hpp"
+#include "ferry/detail/message.hpp"
 #include "ferry/nets/proto_io.hpp"
 
 namespace ferry::detail {
@@ -58,21 +59,25 @@ void RequireSame(const std::string& file, const Group& group, std::size_t count,
              std::to_string(needed) + "; it is of another net, or of another type of solver");
 }
 
+[[noreturn]] void FailBlob(const std::string& file, const Group& group, std::size_t number,
+                           const std::string& what) {
+  FailSolver(file + ": " + group.in_words + " blob " + std::to_string(number) + ": " + what);
+}
+
 [[noreturn]] void FailShape(const std::string& file, const Group& group, std::size_t number,
                             const std::string& found, const std::string& needed) {
   FailSolver(file + ": " + group.in_words + " blob " + std::to_string(number) + " has shape " + found +
              ", and the solver's has " + needed + "; it is of another net");
 }
 
-/// A blob of zeros for each, with its name.
 template <class T>
-StateBlobs<T> MakeLike(const StateBlobs<T>& like) {
-  StateBlobs<T> blobs;
-  for (const auto& blob : like) {
-    blobs.push_back(std::make_shared<Blob<T>>(blob->shape(), blob->device()));
-    blobs.back()->set_name(blob->name());
-  }
-  return blobs;
+std::vector<T> ZerosFor(const Blob<T>& blob) {
+  return std::vector<T>(static_cast<std::size_t>(blob.count()));
+}
+
+template <class T>
+void AddZeros(const StateBlobs<T>& kept, BlobWrites<T>& writes) {
+  for (const auto& blob : kept) writes.Add(*blob, ZerosFor(*blob));
 }
 
 void RequireCount(double value, const std::string& file, const char* name) {
@@ -93,25 +98,22 @@ int ReadCount(const Hdf5File& file, const std::string& path, const char* name) {
 }
 
 template <class T>
-StateBlobs<T> ReadHdf5(const Hdf5File& file, const std::string& path, const Group& group,
-                       const StateBlobs<T>& like, const Site& site) {
-  const std::size_t count = file.Names(group.name).size();
-  RequireSame(path, group, count, like.size());
-  StateBlobs<T> blobs = MakeLike(like);
-  for (std::size_t i = 0; i < count; ++i) {
+void ReadHdf5(const Hdf5File& file, const std::string& path, const Group& group, const StateBlobs<T>& kept,
+              BlobWrites<T>& writes) {
+  RequireSame(path, group, file.Names(group.name).size(), kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
     const Shape shape = file.ShapeOf(NameOf(group, i));
-    if (shape != like[i]->shape()) FailShape(path, group, i, shape.ToString(), like[i]->shape_string());
-    file.Read(NameOf(group, i),
-              std::span(blobs[i]->overwrite_cpu_data(site), static_cast<std::size_t>(shape.count())));
+    if (shape != kept[i]->shape()) FailShape(path, group, i, shape.ToString(), kept[i]->shape_string());
+    std::vector<T> read = ZerosFor(*kept[i]);
+    file.Read<T>(NameOf(group, i), read);
+    writes.Add(*kept[i], std::move(read));
   }
-  return blobs;
 }
 
 template <class T>
-SolverState ReadHdf5(const std::filesystem::path& path, const Kept<T>& like, Kept<T>* kept,
-                     const Site& site) {
+void ReadHdf5(const std::filesystem::path& path, const Kept<T>& kept, SolverState& state,
+              BlobWrites<T>& writes) {
   const Hdf5File file = Hdf5File::Open(path);
-  SolverState state;
   state.set_iter(ReadCount(file, path.string(), "iter"));
   state.set_current_step(ReadCount(file, path.string(), "current_step"));
   if (file.HasDataset("learned_net")) state.set_learned_net(file.ReadString("learned_net"));
@@ -124,52 +126,43 @@ SolverState ReadHdf5(const std::filesystem::path& path, const Kept<T>& like, Kep
       FailSolver(path.string() + ": seed '" + text + "' is no number");
     state.set_seed(seed);
   }
-  kept->history = ReadHdf5(file, path.string(), kHistory, like.history, site);
-  kept->layer_state = file.HasGroup(kLayerState.name)
-                          ? ReadHdf5(file, path.string(), kLayerState, like.layer_state, site)
-                          : MakeLike(like.layer_state);
-  return state;
+  ReadHdf5(file, path.string(), kHistory, kept.history, writes);
+  if (file.HasGroup(kLayerState.name))
+    ReadHdf5(file, path.string(), kLayerState, kept.layer_state, writes);
+  else
+    AddZeros(kept.layer_state, writes);
 }
 
-/// Takes the messages' content.
 template <class T>
-StateBlobs<T> ReadBinary(google::protobuf::RepeatedPtrField<BlobProto>& messages, const std::string& path,
-                         const Group& group, const StateBlobs<T>& like, const Site& site) {
-  const auto count = static_cast<std::size_t>(messages.size());
-  RequireSame(path, group, count, like.size());
-  StateBlobs<T> blobs;
-  for (std::size_t i = 0; i < count; ++i) {
-    BlobProto& message = messages.at(static_cast<int>(i));
-    auto blob = std::make_shared<Blob<T>>(like[i]->device());
-    blob->set_name(like[i]->name());
+void ReadBinary(const google::protobuf::RepeatedPtrField<BlobProto>& messages, const std::string& path,
+                const Group& group, const StateBlobs<T>& kept, BlobWrites<T>& writes) {
+  RequireSame(path, group, static_cast<std::size_t>(messages.size()), kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const BlobProto& message = messages.at(static_cast<int>(i));
     try {
-      blob->FromProto(message, true, site);
-    } catch (const Error& error) {
-      FailSolver(path + ": " + group.in_words + " blob " + std::to_string(i) + ": " + error.what());
+      const Shape found(ContentsOf(message).dims(), "Solver::Restore");
+      if (!kept[i]->ShapeEquals(message))
+        FailShape(path, group, i, found.ToString(), kept[i]->shape_string());
+    } catch (const ShapeError& error) {
+      FailBlob(path, group, i, error.what());
     }
-    if (!like[i]->ShapeEquals(message))
-      FailShape(path, group, i, blob->shape_string(), like[i]->shape_string());
-    blob->ReshapeLike(*like[i]);  // where the message has the four dims of old
-    blobs.push_back(std::move(blob));
-    message.Clear();
+    if (const std::string flaw = CountFlaw(message, *kept[i]); !flaw.empty()) FailBlob(path, group, i, flaw);
+    writes.Add(*kept[i], message);
   }
-  messages.Clear();
-  return blobs;
 }
 
 template <class T>
-SolverState ReadBinary(const std::filesystem::path& path, const Kept<T>& like, Kept<T>* kept,
-                       const Site& site) {
-  SolverState state;
+void ReadBinary(const std::filesystem::path& path, const Kept<T>& kept, SolverState& state,
+                BlobWrites<T>& writes) {
   ReadProtoFromBinaryFileOrDie(path, &state);
   if (!state.has_iter()) FailSolver(path.string() + " has no iter; it is no solver's state");
   RequireCount(state.iter(), path.string(), "iter");
   RequireCount(state.current_step(), path.string(), "current_step");
-  kept->history = ReadBinary(*state.mutable_history(), path.string(), kHistory, like.history, site);
-  kept->layer_state = state.layer_state_size() != 0 ? ReadBinary(*state.mutable_layer_state(), path.string(),
-                                                                 kLayerState, like.layer_state, site)
-                                                    : MakeLike(like.layer_state);
-  return state;
+  ReadBinary(state.history(), path.string(), kHistory, kept.history, writes);
+  if (state.layer_state_size() != 0)
+    ReadBinary(state.layer_state(), path.string(), kLayerState, kept.layer_state, writes);
+  else
+    AddZeros(kept.layer_state, writes);
 }
 
 }  // namespace
@@ -185,9 +178,9 @@ std::unique_ptr<NewFile> StageState(const std::filesystem::path& file, SolverPar
 }
 
 template <class T>
-SolverState ReadState(const std::filesystem::path& file, const Kept<T>& like, Kept<T>* kept,
-                      const Site& site) try {
-  return IsHdf5(file) ? ReadHdf5(file, like, kept, site) : ReadBinary(file, like, kept, site);
+void ReadState(const std::filesystem::path& file, const Kept<T>& kept, SolverState& state,
+               BlobWrites<T>& writes) try {
+  IsHdf5(file) ? ReadHdf5(file, kept, state, writes) : ReadBinary(file, kept, state, writes);
 } catch (const FormatError& error) {
   FailSolver(error.what());
 }
@@ -195,7 +188,7 @@ SolverState ReadState(const std::filesystem::path& file, const Kept<T>& like, Ke
 #define FERRY_INSTANTIATE(T)                                                                              \
   template std::unique_ptr<NewFile> StageState(                                                           \
       const std::filesystem::path&, SolverParameter::SnapshotFormat, const SolverState&, const Kept<T>&); \
-  template SolverState ReadState(const std::filesystem::path&, const Kept<T>&, Kept<T>*, const Site&)
+  template void ReadState(const std::filesystem::path&, const Kept<T>&, SolverState&, BlobWrites<T>&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE

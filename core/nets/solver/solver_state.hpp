@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/nets/blob_writes.hpp"
 #include "core/proto/file.hpp"
 #include "ferry/blob.hpp"
 #include "ferry/solver.pb.h"
@@ -27,11 +28,11 @@ template <class T>
 std::unique_ptr<NewFile> StageState(const std::filesystem::path& file, SolverParameter::SnapshotFormat format,
                                     const SolverState& state, const Kept<T>& kept);
 
-/// Reads one, of either format. `like` is what the solver and its nets have, and `kept` becomes that of the
-/// file, of the same shapes, written at `site`; zeros for layers' state in a file without any, such as
-/// Caffe's. Throws NetError for another history or other layers' state, and for a file that is no state.
+/// Reads one, of either format, into `state`. `writes` gets what becomes of `kept`, which is what the solver
+/// and its nets have: zeros for layers' state in a file without any, such as Caffe's. Throws NetError for
+/// another history or other layers' state, and for a file that is no state.
 template <class T>
-SolverState ReadState(const std::filesystem::path& file, const Kept<T>& like, Kept<T>* kept,
-                      const Site& site);
+void ReadState(const std::filesystem::path& file, const Kept<T>& kept, SolverState& state,
+               BlobWrites<T>& writes);
 
 }  // namespace ferry::detail

@@ -64,9 +64,11 @@ class Solver {
   /// So many iterations, or fewer where STOP is asked for. Throws NetError where the last one would be beyond
   /// int.
   void Step(int iters);
-  /// Goes on from a .solverstate, or .solverstate.h5, and the weights that it names. Throws NetError, and
-  /// changes nothing, where history, layers' state or weights do not fit this net, or for another type of
-  /// solver. Weights are taken by the names of layers. A layer that the file lacks keeps its own.
+  /// Goes on from a .solverstate, or .solverstate.h5, and the weights that it names. Throws NetError where
+  /// history, layers' state or weights do not fit this net, or for another type of solver, and what an access
+  /// of a blob throws; a call that throws has changed nothing. Weights are taken by the names of layers. A
+  /// layer that the file lacks keeps its own. All that is written is locked at once, as by
+  /// Net::CopyTrainedLayersFrom.
   void Restore(const std::filesystem::path& state_file, const Site& site = Site::Caller());
   /// Writes <prefix>_iter_<n>.caffemodel and .solverstate, with .h5 for HDF5. Both files are written whole
   /// before the first is renamed into its place, the weights, and then the state. So where this throws, files
