@@ -7,6 +7,7 @@
 
 #include "ferry/nets/proto_io.hpp"
 #include "ferry/sim.hpp"
+#include "ferry/transfer_guard.hpp"
 #include "tests/nets/solver_world.hpp"
 
 namespace ferry::nets_test {
@@ -183,6 +184,24 @@ TEST_CASE("A snapshot is restored whole or not at all, whichever call of the dev
         CHECK(*met.course == *(met.failed ? before : restored).course);
       }
   }
+}
+
+TEST_CASE("Layers' state that was restored goes to the net's place where a program forbids transfers") {
+  const Folder folder;
+  const World world("sim stream");
+  const auto solver = FedSolver<float>(RecurrentSolver("LSTM", PrefixIn(folder)), world.place());
+  for (Net<float>* const net : {solver->net().get(), solver->test_nets()[0].get()})
+    net->add_before_forward([&world, net](int layer) {
+      if (layer != 0) return;
+      const TransferGuard meant(TransferPolicy::kAllow);
+      for (const Blob<float>* const input : net->top_vecs()[0])
+        input->Prefetch(Side::kGpu, world.place().stream());
+    });
+  const TransferGuard forbidden(TransferPolicy::kThrow);
+  solver->Step(3);
+  solver->Snapshot();
+  solver->Restore(StateFile(folder, ""));
+  CHECK_NOTHROW(solver->Step(1));
 }
 
 }  // namespace

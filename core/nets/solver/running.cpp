@@ -8,6 +8,7 @@
 #include "core/nets/prefetch.hpp"
 #include "core/nets/solver/log_line.hpp"
 #include "core/nets/solver/outputs.hpp"
+#include "core/nets/solver/solver_state.hpp"
 #include "ferry/nets/solver.hpp"
 
 namespace ferry {
@@ -107,6 +108,7 @@ template <class T>
 void Solver<T>::PrefetchState() {
   net_->PrefetchParams();
   for (const auto& blob : history_) detail::PrefetchTo(net_->place(), *blob);
+  for (const auto& blob : detail::LayerState(*net_, test_nets_)) detail::PrefetchTo(net_->place(), *blob);
 }
 
 /// Returns the seconds since that was done before.

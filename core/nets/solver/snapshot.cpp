@@ -18,19 +18,6 @@
 namespace ferry {
 namespace {
 
-/// Of the train net and the test nets.
-template <class T>
-detail::StateBlobs<T> LayerState(const Net<T>& train, const std::vector<std::shared_ptr<Net<T>>>& tests) {
-  detail::StateBlobs<T> all;
-  const auto add = [&](const Net<T>& net) {
-    for (const auto& layer : net.layers())
-      for (auto& blob : layer->state()) all.push_back(std::move(blob));
-  };
-  add(train);
-  for (const auto& test : tests) add(*test);
-  return all;
-}
-
 [[noreturn]] void FailLearnedNet(const std::filesystem::path& state_file, const Error& error) {
   detail::FailSolver(state_file.string() + ", its learned_net: " + error.what());
 }
@@ -83,8 +70,8 @@ void Solver<T>::Snapshot() {
   state.set_solver_type(type());
   const std::string file = SnapshotFilename(hdf5 ? ".solverstate.h5" : ".solverstate");
   detail::LogInfo("Snapshotting solver state to ", hdf5 ? "HDF5" : "binary proto", " file ", file);
-  const std::unique_ptr<detail::NewFile> new_state =
-      detail::StageState<T>(file, param_.snapshot_format(), state, {history_, LayerState(*net_, test_nets_)});
+  const std::unique_ptr<detail::NewFile> new_state = detail::StageState<T>(
+      file, param_.snapshot_format(), state, {history_, detail::LayerState(*net_, test_nets_)});
   // In this order, so that where there is a state there is its model.
   detail::AsNetError([&] { detail::NewFile::CommitAll({new_model.get(), new_state.get()}); });
 }
@@ -93,7 +80,7 @@ template <class T>
 void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& site) {
   const TransferGuard meant(TransferPolicy::kAllow);
   detail::LogInfo("Restoring previous solver status from ", state_file.string());
-  const detail::Kept<T> kept{history_, LayerState(*net_, test_nets_)};
+  const detail::Kept<T> kept{history_, detail::LayerState(*net_, test_nets_)};
   SolverState state;
   NetParameter model;
   detail::BlobWrites<T> writes;  // of what `state` and `model` have

@@ -3,17 +3,31 @@
 
 #include <filesystem>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/nets/blob_writes.hpp"
 #include "core/proto/file.hpp"
-#include "ferry/blob.hpp"
+#include "ferry/nets/net.hpp"
 #include "ferry/solver.pb.h"
 
 namespace ferry::detail {
 
 template <class T>
 using StateBlobs = std::vector<std::shared_ptr<Blob<T>>>;
+
+/// What the layers of the train net and the test nets leave for the next pass.
+template <class T>
+StateBlobs<T> LayerState(const Net<T>& train, const std::vector<std::shared_ptr<Net<T>>>& tests) {
+  StateBlobs<T> all;
+  const auto add = [&](const Net<T>& net) {
+    for (const auto& layer : net.layers())
+      for (auto& blob : layer->state()) all.push_back(std::move(blob));
+  };
+  add(train);
+  for (const auto& test : tests) add(*test);
+  return all;
+}
 
 /// The arrays of a snapshot that are no weights.
 template <class T>
