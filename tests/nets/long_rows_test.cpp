@@ -5,7 +5,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <cmath>
 
-#include "tests/nets/layer_case.hpp"
+#include "tests/nets/made_layer.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -24,24 +24,6 @@ Values Part(const Values& of, std::size_t first, std::size_t count) {
   return {of.begin() + static_cast<std::ptrdiff_t>(first),
           of.begin() + static_cast<std::ptrdiff_t>(first + count)};
 }
-
-/// A layer, set up at a place, with bottoms of the given shapes.
-template <class T>
-struct Made {
-  Made(const std::string& text, const Place& place, const std::vector<Shape>& shapes, std::size_t top_count) {
-    for (const Shape& shape : shapes) blobs.push_back(std::make_unique<Blob<T>>(shape, place.device()));
-    for (std::size_t i = 0; i < top_count; ++i) blobs.push_back(std::make_unique<Blob<T>>(place.device()));
-    for (std::size_t i = 0; i < blobs.size(); ++i)
-      (i < shapes.size() ? bottoms : tops).push_back(blobs[i].get());
-    layer = LayerRegistry<T>::CreateLayer(LayerOf(text), place);
-    layer->SetUp(bottoms, tops);
-  }
-  void Backward() { layer->Backward(tops, {true, false}, bottoms); }
-
-  std::vector<std::unique_ptr<Blob<T>>> blobs;
-  std::vector<Blob<T>*> bottoms, tops;
-  std::shared_ptr<Layer<T>> layer;
-};
 
 TEMPLATE_TEST_CASE("Concat and Slice move rows of any length", "[rows]", float, double) {
   for (const std::string& where : Places()) {

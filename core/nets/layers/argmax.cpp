@@ -15,6 +15,7 @@ namespace {
 /// Tops: 1. Without axis: (N, 1, top_k), with out_max_val (N, 2, top_k): indices, then values. With axis: the
 /// bottom's shape with top_k along it, of indices or, with out_max_val, of values.
 /// Gradient: none.
+/// Caffe: leaves the order open where an element is not-a-number; here that one is equal to all others.
 template <class T>
 class ArgMaxLayer : public Layer<T> {
  public:

@@ -33,8 +33,10 @@ KOKKOS_FORCEINLINE_FUNCTION T SquaredDistance(const T* a, const T* b, std::int64
 /// Bottoms: a and b, num x channels (x 1 x 1); one label a pair, which says that it is similar unless it is 0
 /// when truncated to an integer.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
-/// Gradient: of dissimilar pairs divided by d + 1e-4 in place of d; the labels get none, wanted or not.
-/// Caffe: takes more labels than pairs, and checks the number of channels at setup only.
+/// Gradient: of dissimilar pairs divided by d + 1e-4 in place of d, and 0 unless d is less than the margin,
+/// be it not-a-number; the labels get none, wanted or not.
+/// Caffe: takes more labels than pairs, and checks the number of channels at setup only. Its BLAS decides
+/// what loss_weight: 0 makes of a gradient that is infinite or not-a-number; here both become not-a-number.
 template <class T>
 class ContrastiveLossLayer : public LossLayer<T> {
  public:
@@ -81,9 +83,9 @@ class ContrastiveLossLayer : public LossLayer<T> {
           }
           const T d = std::sqrt(square);
           const T lack = margin - (legacy ? square : d);
-          const bool enough = lack <= 0;  // false where the distance is not-a-number
-          if (!enough) tally.sum += static_cast<double>(legacy ? lack : lack * lack) / 2;
-          weight[n] = enough ? T(0) : legacy ? T(-1) : -lack / (d + T(1e-4));
+          const T lost = lack < 0 ? T(0) : lack;  // where the distance is not-a-number, that
+          tally.sum += static_cast<double>(legacy ? lost : lost * lost) / 2;
+          weight[n] = !(lack > 0) ? T(0) : legacy ? T(-1) : -lack / (d + T(1e-4));
         },
         Read(*bottom[0]), Read(*bottom[1]), Read(*bottom[2]), Overwrite(weight_), Overwrite(difference_));
   }
@@ -102,8 +104,10 @@ class ContrastiveLossLayer : public LossLayer<T> {
         place, {num, channels}, Read(difference_, {num, channels}), Read(weight_, {num}), Read(factor, {2}),
         Overwrite(Diff(of), {num, channels}),
         KOKKOS_LAMBDA(std::int64_t n, std::int64_t c, View<const T, 2> difference, View<const T, 1> weight,
-                      View<const T, 1> scale,
-                      View<T, 2> da) { da(n, c) = sign * scale(0) * weight(n) * difference(n, c); });
+                      View<const T, 1> scale, View<T, 2> da) {
+          const T slope = sign * scale(0) * weight(n) * difference(n, c);
+          da(n, c) = weight(n) == 0 ? T(0) : slope;  // the distance may be infinite
+        });
   }
 
  private:

@@ -21,7 +21,8 @@ namespace {
 /// elements with any bottom: Forward throws. Nor may their diffs, where a bottom gets a gradient: Backward
 /// throws.
 /// Caffe: kernel_h without kernel_w
-/// is refused there, too, but dilation: 0 is not.
+/// is refused there, too, but dilation: 0 is not. It multiplies padding as well: next to it, a weight that is
+/// infinite or not-a-number makes the top not-a-number, which here depends on the library behind the layer.
 template <class T>
 class ConvolutionLayer final : public ConvolutionLayerBase<T> {
  public:

@@ -16,6 +16,8 @@ namespace {
 /// elements along a spatial axis of x. No top may share
 /// elements with any bottom: Forward throws. Nor may their diffs, where a bottom gets a gradient: Backward
 /// throws.
+/// Caffe: next to padding, a weight that is infinite or not-a-number makes the bottom's gradient
+/// not-a-number, which here depends on the library behind the layer.
 template <class T>
 class DeconvolutionLayer final : public ConvolutionLayerBase<T> {
  public:

@@ -15,7 +15,8 @@ namespace {
 /// goes to the bottom that was the largest; of those that are equal, to bottom 1 before bottom 0, and then to
 /// the one with the lowest number. Of PROD, with stable_prod_grad: false, top / x_i instead of the product of
 /// the others.
-/// Caffe: takes a top that is bottom 0, and then gives wrong values.
+/// Caffe: takes a top that is bottom 0, and then gives wrong values. Its BLAS decides what coeff: 0 makes of
+/// a gradient of infinity or not-a-number; here both become not-a-number.
 template <class T>
 class EltwiseLayer : public Layer<T> {
  public:

@@ -13,7 +13,7 @@ namespace {
 /// Parameters: elu_param { alpha: 1 }.
 /// Bottoms: 1, of any shape.
 /// Tops: 1, of that shape; may be the bottom.
-/// Gradient: where x <= 0, (alpha + y) times the top's.
+/// Gradient: where x <= 0, (alpha + y) times the top's; where x is +infinity, not-a-number.
 template <class T>
 class ELULayer : public NeuronLayer<T> {
  public:
@@ -39,7 +39,7 @@ class ELULayer : public NeuronLayer<T> {
         place, top[0]->count(), Read(*bottom[0]), Read(*top[0]), Read(Diff(*top[0])),
         Overwrite(Diff(*bottom[0])),
         KOKKOS_LAMBDA(std::int64_t i, const T* x, const T* y, const T* dy, T* dx) {
-          dx[i] = dy[i] * (x[i] > 0 ? T(1) : alpha + y[i]);
+          dx[i] = dy[i] * RectifierSlope(x[i], alpha + y[i]);
         });
   }
 

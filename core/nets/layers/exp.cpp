@@ -14,6 +14,7 @@ namespace {
 /// Parameters: exp_param { base: -1 (e), scale: 1, shift: 0 }.
 /// Bottoms: 1, of any shape.
 /// Tops: 1, of that shape; may be the bottom.
+/// Caffe: its BLAS decides what scale: 0 makes of infinity and not-a-number; here both become not-a-number.
 template <class T>
 class ExpLayer : public NeuronLayer<T> {
  public:

@@ -6,16 +6,16 @@
 namespace ferry::detail {
 namespace {
 
-/// For some classes of one item: 1 - x for its own, 1 + x for all others, at least 0.
+/// For some classes of one item: 1 - x for its own, 1 + x for all others, at least 0; 0 for not-a-number.
 template <class T>
 struct Margins {
   int own;  ///< counted from the first of these; -1 if it is none of them
-  T one;    ///< not-a-number for a label without a class
+  T spoil;  ///< to add to what is found: 0, or not-a-number for a label without a class
 
   KOKKOS_FORCEINLINE_FUNCTION Margins(std::int64_t cls, std::int64_t first, int count)
       : own(cls >= first && cls < first + count ? static_cast<int>(cls - first) : -1),
-        one(cls == Labels::kWrong ? kNan<T> : T(1)) {}
-  KOKKOS_FORCEINLINE_FUNCTION T Of(T x) const { return one + x < 0 ? T(0) : one + x; }
+        spoil(cls == Labels::kWrong ? kNan<T> : T(0)) {}
+  KOKKOS_FORCEINLINE_FUNCTION static T Of(T x) { return 1 + x > 0 ? 1 + x : T(0); }
   /// others(from, to) for the classes before the item's own and for those behind it, so that its loop has no
   /// branch, and its(c) for the own one.
   template <class Others, class Own>
@@ -46,7 +46,7 @@ struct AddMargins {
       const auto wide = static_cast<double>(margin);
       return kSquared ? wide * wide : wide;
     };
-    double sums[kLanes] = {}, rest = 0;
+    double sums[kLanes] = {}, rest = static_cast<double>(margins.spoil);
     margins.Each(
         count,
         [&](int from, int to) {
@@ -72,10 +72,10 @@ struct MarginSlopes {
     const std::int64_t n = index / parts.count, part = index - n * parts.count, first = parts.First(part);
     const int count = static_cast<int>(parts.Last(part) - first);
     const Margins<T> margins(labels.Class(label[n]), first, count);
-    const T up = scale[0];
+    const T up = scale[0] + margins.spoil;
     kept += n * parts.n + first;
     dx += n * parts.n + first;
-    const auto slope = [](T margin) { return kSquared ? 2 * margin : margin > 0 ? T(1) : margin; };
+    const auto slope = [](T margin) { return kSquared ? 2 * margin : margin > 0 ? T(1) : T(0); };
     margins.Each(
         count,
         [&](int from, int to) {
@@ -91,9 +91,9 @@ struct MarginSlopes {
 /// Parameters: hinge_loss_param { norm: L1 (L2) }.
 /// Bottoms: predictions, whose dims from axis 1 on are the classes; labels, one for each instance.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
-/// Gradient: 0 where the margin is 0 or less; the labels have none. A label without a class is an error. On a
-/// GPU it makes the loss and the instance's gradient not-a-number; if the net's loss becomes that, too, the
-/// pass throws.
+/// Gradient: 0 where the margin is 0 or less, or not-a-number, which counts as 0; the labels have none. A
+/// label without a class is an error. On a GPU it makes the loss and the instance's gradient not-a-number; if
+/// the net's loss becomes that, too, the pass throws.
 /// Caffe: keeps the margins from Forward to Backward in the diff of bottom 0; Ferry has a place of its own
 /// for them. Caffe refuses more than 4 axes, and takes labels with more elements than are used.
 template <class T>

@@ -15,6 +15,7 @@ namespace {
 /// Bottoms: 1, of any shape.
 /// Tops: 1, of that shape; may be the bottom.
 /// Gradient: in place, as in Caffe: the square of the derivative, without the top's, and with y for x.
+/// Caffe: its BLAS decides what scale: 0 makes of infinity and not-a-number; here both become not-a-number.
 template <class T>
 class LogLayer : public NeuronLayer<T> {
  public:

@@ -69,26 +69,46 @@ class MVNLayer : public Layer<T> {
         Read(mean_), Read(factor_), Read(*bottom[0]), Overwrite(*top[0]));
   }
 
-  /// dx = (dy - E(dy) - y E(y dy)) * factor, where the last term is that of the variance.
   void BackwardAt(const Place& place, const Blobs& top, const std::vector<bool>& /*propagate_down*/,
                   const Blobs& bottom) override {
+    param().normalize_variance() ? OfQuotient(place, *top[0], *bottom[0])
+                                 : OfDifference(place, *top[0], *bottom[0]);
+  }
+
+  /// dx = (dy - E(dy) - y E(y dy)) * factor, where the last term is that of the variance.
+  void OfQuotient(const Place& place, const Blob<T>& top, Blob<T>& bottom) {
     sums_.Sum(
         place,
         KOKKOS_LAMBDA(std::int64_t i, std::int64_t, const T* y, const T* dy) {
           const auto slope = static_cast<double>(dy[i]);
           return Terms<2>{{slope, slope * static_cast<double>(y[i])}};
         },
-        Read(*top[0]), Read(Diff(*top[0])));
+        Read(top), Read(Diff(top)));
     const double part = 1.0 / static_cast<double>(dims_.inner);
     sums_.Store(place, 0, shift_, Old::kOverwritten, part);
-    sums_.Store(place, 1, slope_, Old::kOverwritten, param().normalize_variance() ? part : 0);
+    sums_.Store(place, 1, slope_, Old::kOverwritten, part);
     ForChannels(
         place, dims_,
         KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* shift, const T* slope, const T* factor,
                       const T* y, const T* dy,
                       T* dx) { dx[i] = (dy[i] - shift[c] - y[i] * slope[c]) * factor[c]; },
-        Read(shift_), Read(slope_), Read(factor_), Read(*top[0]), Read(Diff(*top[0])),
-        Overwrite(Diff(*bottom[0])));
+        Read(shift_), Read(slope_), Read(factor_), Read(top), Read(Diff(top)), Overwrite(Diff(bottom)));
+  }
+  /// dx = dy - E(dy), a number where y is none.
+  void OfDifference(const Place& place, const Blob<T>& top, Blob<T>& bottom) {
+    sum_.Sum(
+        place,
+        KOKKOS_LAMBDA(std::int64_t i, std::int64_t, const T* dy) {
+          return Terms<1>{{static_cast<double>(dy[i])}};
+        },
+        Read(Diff(top)));
+    sum_.Store(place, 0, shift_, Old::kOverwritten, 1.0 / static_cast<double>(dims_.inner));
+    ForChannels(
+        place, dims_,
+        KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* shift, const T* dy, T* dx) {
+          dx[i] = dy[i] - shift[c];
+        },
+        Read(shift_), Read(Diff(top)), Overwrite(Diff(bottom)));
   }
 
   void FindFactors(const Place& place, const Blob<T>& bottom) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <Kokkos_Core.hpp>
+
 #include "ferry/nets/layer.hpp"
 
 namespace ferry::detail {
@@ -10,6 +12,13 @@ namespace ferry::detail {
 template <class T>
 T Addend(T shift) {
   return shift == T(0) ? -T(0) : shift;
+}
+
+/// The derivative at x of what is x above 0: 1 there, and `below` elsewhere. Caffe's sum: where x is
+/// not-a-number it is 0, and where `below` is not finite, not-a-number above 0, too.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T RectifierSlope(T x, T below) {
+  return static_cast<T>(x > 0) + below * static_cast<T>(x <= 0);
 }
 
 /// A layer whose top has the shape of its bottom, and an element that depends on the bottom's there. In place

@@ -15,7 +15,8 @@ namespace {
 /// Weights: 0: the slopes (channels), or with channel_shared one (no axes).
 /// Bottoms: 1, of 2 axes or more; axis 1 is the channel.
 /// Tops: 1, of that shape; may be the bottom, of which the layer then keeps a copy.
-/// Gradient: where x is 0, slope times the top's.
+/// Gradient: where x is 0, slope times the top's; where x is not-a-number, 0. The slope's is not-a-number
+/// where x is +infinity.
 /// Caffe: refuses more than 4 axes.
 template <class T>
 class PReLULayer : public NeuronLayer<T> {
@@ -76,8 +77,8 @@ class PReLULayer : public NeuronLayer<T> {
       sum_.Sum(
           place,
           KOKKOS_LAMBDA(std::int64_t i, std::int64_t, const T* dy, const T* x) {
-            const T below = x[i] > 0 ? T(0) : x[i];
-            return Terms<1>{{static_cast<double>(dy[i]) * static_cast<double>(below)}};
+            const T counts = x[i] <= 0 ? T(1) : T(0);  // 0 times infinity is not-a-number, as in Caffe
+            return Terms<1>{{static_cast<double>(dy[i]) * static_cast<double>(x[i] * counts)}};
           },
           Read(Diff(*top[0])), Read(x_of));
       sum_.Store(place, 0, Diff(*this->blobs_[0]), Old::kAdded);
@@ -86,7 +87,7 @@ class PReLULayer : public NeuronLayer<T> {
     ForChannels(
         place, dims_,
         KOKKOS_LAMBDA(std::int64_t i, std::int64_t c, const T* slope, const T* x, const T* dy, T* dx) {
-          dx[i] = dy[i] * (x[i] > 0 ? T(1) : slope[c]);
+          dx[i] = dy[i] * RectifierSlope(x[i], slope[c]);
         },
         Read(*this->blobs_[0]), Read(x_of), Read(Diff(*top[0])), Overwrite(Diff(*bottom[0])));
   }

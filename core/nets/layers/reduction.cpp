@@ -95,6 +95,7 @@ void Spread(const Place& place, std::int64_t rows, std::int64_t length, T factor
 /// Bottoms: 1.
 /// Tops: 1, of the shape before axis.
 /// Gradient: of ASUM, 0 where x is 0.
+/// Caffe: its BLAS decides what coeff: 0 makes of infinity and not-a-number; here both become not-a-number.
 template <class T>
 class ReductionLayer : public Layer<T> {
  public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/nets/layers/layers.hpp"
+#include "core/nets/layers/neuron_layer.hpp"
 #include "ferry/kokkos.hpp"
 
 namespace ferry::detail {
@@ -10,7 +11,7 @@ namespace {
 /// Parameters: relu_param { negative_slope: 0 }.
 /// Bottoms: 1, of any shape.
 /// Tops: 1, of that shape; may be the bottom.
-/// Gradient: where x is 0, slope times the top's.
+/// Gradient: where x is 0, slope times the top's; where x is not-a-number, 0.
 template <class T>
 class ReLULayer : public Layer<T> {
  public:
@@ -44,12 +45,12 @@ class ReLULayer : public Layer<T> {
     if (bottom[0] == top[0]) {
       ParallelFor(
           place, top[0]->count(), Read(*top[0]), ReadWrite(Diff(*top[0])),
-          KOKKOS_LAMBDA(std::int64_t i, const T* y, T* dy) { dy[i] *= y[i] > 0 ? T(1) : slope; });
+          KOKKOS_LAMBDA(std::int64_t i, const T* y, T* dy) { dy[i] *= RectifierSlope(y[i], slope); });
     } else {
       ParallelFor(
           place, top[0]->count(), Read(*bottom[0]), Read(Diff(*top[0])), Overwrite(Diff(*bottom[0])),
           KOKKOS_LAMBDA(std::int64_t i, const T* x, const T* dy, T* dx) {
-            dx[i] = dy[i] * (x[i] > 0 ? T(1) : slope);
+            dx[i] = dy[i] * RectifierSlope(x[i], slope);
           });
     }
   }

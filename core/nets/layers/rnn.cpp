@@ -20,7 +20,8 @@ namespace {
 /// Caffe: drops blobs that the layer's parameter has; here they are the weights, as of other layers. If a
 /// pass has fewer streams and a later one more again, Caffe continues the missing streams from their old
 /// state; here they begin anew. Weights that are shared with another layer: in phase TRAIN, Caffe's steps
-/// after the first one keep those from before they were shared.
+/// after the first one keep those from before they were shared. Its BLAS decides what cont of 0 makes of an h
+/// of not-a-number; here it stays that, and outlives its sequence.
 template <class T>
 class RNNLayer : public RecurrentLayer<T> {
  public:

@@ -19,7 +19,8 @@ namespace {
 /// Caffe: where the description has one blob of weights, b begins as that blob, too, and not as its filler
 /// says. Where propagate_down is false for x, Caffe leaves products in its diff, which a Split or a Parameter
 /// in front takes for its gradient. In place, Caffe's Backward overwrites its copy of x: a second one after
-/// the same Forward gives another gradient of s.
+/// the same Forward gives another gradient of s. Its BLAS decides what s of 0 makes of infinity and
+/// not-a-number; here both become not-a-number.
 template <class T>
 class ScaleLayer : public AxisParameterLayer<T> {
  public:

@@ -8,13 +8,15 @@ namespace ferry::detail {
 namespace {
 
 /// The sum of -t log(s) - (1 - t) log(1 - s), divided by the normalizer, where s = 1 / (1 + exp(-x)),
-/// computed without overflow. Elements whose target, truncated to an integer, is ignore_label do not count.
+/// computed without overflow; not-a-number where x is infinite. Elements whose target, truncated to an
+/// integer, is ignore_label do not count.
 ///
 /// Parameters: loss_param { ignore_label: none, normalization: BATCH_SIZE (FULL, VALID, NONE), normalize: for
 /// VALID (true) and BATCH_SIZE (false) }.
 /// Bottoms: x; targets t, as many, usually from 0 to 1.
 /// Tops: the loss, of weight 1 unless the layer says otherwise.
 /// Gradient: s - t, and 0 where the target is ignored; the targets have none.
+/// Caffe: the loss is not-a-number, too, where x is so far below 0 that 2 x is no longer finite.
 template <class T>
 class SigmoidCrossEntropyLossLayer : public LossLayer<T> {
  public:
@@ -53,7 +55,9 @@ class SigmoidCrossEntropyLossLayer : public LossLayer<T> {
           }
           const bool positive = x[i] >= 0;
           const T e = std::exp(positive ? -x[i] : x[i]);
-          tally.sum += static_cast<double>(std::log1p(e) - x[i] * (target[i] - (positive ? T(1) : T(0))));
+          // 0 times infinity is not-a-number, which is what Caffe's loss of infinity is.
+          const T log = std::log1p(e) + T(0) * x[i];
+          tally.sum += static_cast<double>(log - x[i] * (target[i] - (positive ? T(1) : T(0))));
           tally.count += 1;
           gradient[i] = (positive ? T(1) : e) / (1 + e) - target[i];
         },
