@@ -15,6 +15,10 @@ struct DnnNames {
   using Handle = cudnnHandle_t;
   using Status = cudnnStatus_t;
   static constexpr Status kSuccess = CUDNN_STATUS_SUCCESS;
+  static bool Lacks(Status status) {
+    const int category = CUDNN_STATUS_CATEGORY(status);
+    return category == CUDNN_STATUS_BAD_PARAM || category == CUDNN_STATUS_NOT_SUPPORTED;
+  }
   static std::string StatusString(Status status) { return cudnnGetErrorString(status); }
   static Status Create(Handle* handle) { return cudnnCreate(handle); }
   static Status Destroy(Handle handle) { return cudnnDestroy(handle); }

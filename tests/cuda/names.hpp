@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 
 #include "backends/cuda/cuda_runtime.hpp"
 #include "ferry/backend.hpp"
@@ -12,6 +13,8 @@ namespace ferry::cuda {
 
 extern const Backend kBackend;
 using Runtime = CudaRuntime;
+/// What the library of convolutions takes.
+using Convolved = std::tuple<float, double>;
 inline constexpr const char* kArchitecture = "sm_";
 inline constexpr bool kSaysUnified = true;
 inline bool SurvivesFailedKernels() { return true; }

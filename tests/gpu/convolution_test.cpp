@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions by cuDNN, whatever Kokkos has kernels for.
+// Convolutions by the vendor's library, whatever Kokkos has kernels for.
 #include <google/protobuf/text_format.h>
 
 #include <array>
@@ -71,10 +71,10 @@ struct Arrays {
   }
 };
 
-TEMPLATE_TEST_CASE(
-    "A convolution on a GPU moves nothing to the host, allocates nothing once it was run, and has the same "
-    "bits each time",
-    "", float, double) {
+TEMPLATE_LIST_TEST_CASE(
+    "A convolution by the vendor's library is on the GPU, moves nothing to the host, allocates nothing once "
+    "it was run, and has the same bits each time",
+    "", vendor::Convolved) {
   const auto device = EachGpu();
   const Stream stream(*device);
   const Place place(stream);
@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE(
   sizes.images = 3, sizes.in_channels = 16, sizes.out_channels = 32, sizes.groups = 2;
   Window& window = sizes.window;
   window.kernel[0] = window.kernel[1] = 3;
-  window.pad[0] = window.pad[1] = 1;
+  window.pad[0] = window.pad[1] = window.dilation[0] = window.dilation[1] = 1;
   const std::int64_t image[] = {15, 17};
   REQUIRE(window.SetImage(image).empty());
   Arrays<TestType> arrays(sizes, *device);
@@ -91,6 +91,9 @@ TEMPLATE_TEST_CASE(
   stream.Synchronize();
   const Statistics before = GetStatistics(*device);
   for (int pass = 0; pass < 3; ++pass) arrays.Pass(*maps, place);
+  CHECK(arrays.maps.data()->head() == SyncedMemory::HEAD_AT_GPU);
+  for (const auto* const blob : {&arrays.images, &arrays.weights, &arrays.bias})
+    CHECK(blob->diff()->head() == SyncedMemory::HEAD_AT_GPU);
   const Statistics its = GetStatistics(*device) - before;
   CHECK(its.allocations.count == 0);
   CHECK(its.host_to_device.count == 0);
