@@ -28,7 +28,7 @@ configure_package_config_file(cmake/ferryConfig.cmake.in ferryConfig.cmake INSTA
 write_basic_package_version_file(ferryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ferryConfig.cmake ${PROJECT_BINARY_DIR}/ferryConfigVersion.cmake
               cmake/FindCuDNN.cmake cmake/FindKokkos.cmake cmake/FindLMDB.cmake cmake/FindLevelDB.cmake
-              cmake/FindOneDNN.cmake cmake/FindOpenBLAS.cmake DESTINATION ${package_dir})
+              cmake/FindMIOpen.cmake cmake/FindOneDNN.cmake cmake/FindOpenBLAS.cmake DESTINATION ${package_dir})
 # What a static library needs for its backend.
 install(FILES backends/${FERRY_BACKEND}/dependencies.cmake DESTINATION ${package_dir} OPTIONAL)
 
@@ -87,7 +87,7 @@ ferry_install_pkg_config(ferry "${PROJECT_DESCRIPTION}" REQUIRES ${all})
 if(FERRY_NETS)
   set(nets_libs -lferry_nets)
   if(FERRY_STATIC)
-    foreach(library ZLIB::ZLIB LMDB::LMDB LevelDB::LevelDB OneDNN::OneDNN CuDNN::CuDNN opencv_core opencv_imgcodecs
+    foreach(library ZLIB::ZLIB LMDB::LMDB LevelDB::LevelDB OneDNN::OneDNN CuDNN::CuDNN MIOpen opencv_core opencv_imgcodecs
                     opencv_imgproc)
       if(TARGET ${library})
         list(APPEND nets_libs $<TARGET_LINKER_FILE:${library}>)

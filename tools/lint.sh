@@ -36,7 +36,7 @@ check_tests() {
 # directive asks for a vendor.
 check_headers() {
   {
-    files 'include/*.hpp' | xargs grep -HnE '# *include *[<"](cuda|cublas|cudnn|hip|Kokkos|google|ferry/[a-z_]*\.pb)'
+    files 'include/*.hpp' | xargs grep -HnE '# *include *[<"](cuda|cublas|cudnn|hip|miopen|Kokkos|google|ferry/[a-z_]*\.pb)'
     files 'include/*.hpp' | xargs grep -HnE '# *include *"ferry/((detail/)?kokkos[._/]|nets[./]|(proto|cuda|hip)\.)'
     files '*.hpp' '*.cpp' ':!backends/' ':!*/cuda/*' ':!*/hip/*' | xargs grep -HnE '# *(el)?if.*(CUDA|HIP|NVCC)'
   } | (! grep -vE '^include/ferry/(detail/kokkos/|nets/|(kokkos|kokkos_view|nets|proto|cuda|hip)\.hpp:)')

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 
 #include "backends/hip/hip_runtime.hpp"
 #include "ferry/backend.hpp"
@@ -12,6 +13,8 @@ namespace ferry::hip {
 
 extern const Backend kBackend;
 using Runtime = HipRuntime;
+/// What the library of convolutions takes.
+using Convolved = std::tuple<float>;
 #ifdef __HIP_PLATFORM_AMD__
 inline constexpr const char* kArchitecture = "gfx";
 inline constexpr bool kSaysUnified = true;

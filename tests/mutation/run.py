@@ -46,6 +46,8 @@ MACHINES = ["", "unified", "without_pools"]
 # For what kernels on GPUs need beside it, with a Kokkos in Kokkos' place.
 KERNEL_TESTS = {"cuda": ["gemm", "device_space", "device_space_of_one", "device_space_failed"],
                 "hip": ["gemm", "device_space_of_one", "device_space_failed"]}
+# For convolutions by a vendor's library, which is made of the simulated GPU.
+CONVOLUTION = re.compile(r"backends/(cuda|hip)/(convolution\.cpp|dnn\.hpp)")
 CUDA_KERNELS = ["core/kernels/gpu/device_space.cpp", "backends/cuda/driver.cpp", "backends/gpu/gemm.hpp", "backends/gpu/library_handle.hpp"]
 HIP_KERNELS = ["backends/hip/current_device.cpp", "backends/hip/blas.hpp", "backends/hip/gemm.cpp"]
 SECONDS = 300
@@ -57,6 +59,10 @@ def part_of(file):
         return "cuda kernels"
     if file in HIP_KERNELS:
         return "hip kernels"
+    if found := CONVOLUTION.match(file):
+        return f"{found[1]} nets"
+    if file == "backends/gpu/convolution.hpp":
+        return "hip nets"
     if found := re.match(r"backends/(cuda|hip)/", file):
         return found[1]
     if file.startswith("core/nets/"):
@@ -68,7 +74,9 @@ def part_of(file):
 
 def runs(part):
     """Each program, and what it finds in its environment."""
-    vendor = part.removesuffix(" kernels")
+    vendor = part.split()[0]
+    if part.endswith(" nets"):
+        return [(f"{vendor}_simulated_convolution", {})]
     if part in BACKEND_TESTS:
         return [(f"{vendor}_simulated_{test}", {"FERRY_TEST_SCALE": "0.1", "FERRY_SIMULATED": machine})
                 for test in BACKEND_TESTS[vendor] for machine in MACHINES]
@@ -89,8 +97,9 @@ def build_by_cmake(tree, out, test, options):
 def build(tree, out, test, part):
     if part == "nets":
         return build_by_cmake(tree, out, test, [f"-DFERRY_CAFFE_DATA={HERE.parents[2] / 'shared/data/caffe'}"])
-    if (vendor := part.removesuffix(" kernels")) in BACKEND_TESTS:
-        return build_by_cmake(tree, out, test, [f"-DFERRY_BACKEND={vendor}", "-DFERRY_NETS=OFF"])
+    if (vendor := part.split()[0]) in BACKEND_TESTS:
+        nets = "ON" if part.endswith(" nets") else "OFF"
+        return build_by_cmake(tree, out, test, [f"-DFERRY_BACKEND={vendor}", f"-DFERRY_NETS={nets}"])
     return subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", str(HERE), f"TREE={tree}", f"BUILD={out}", f"{out}/{test}"],
                           capture_output=True, text=True)
 
@@ -107,7 +116,7 @@ def failing_case(output):
 
 def caught_by(tree, out, part):
     """What catches the fault in `tree`, or None."""
-    out = out / part.removesuffix(" kernels")
+    out = out / part.removesuffix(" kernels").replace(" ", "_")
     out.mkdir(exist_ok=True)
     for test, environment in runs(part):
         built = build(tree, out, test, part)
