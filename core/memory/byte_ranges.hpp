@@ -6,6 +6,7 @@
 /// Of ranges of one memory, none of which has kRest bytes.
 namespace ferry::detail {
 
+inline bool Same(ByteRange a, ByteRange b) noexcept { return a.first == b.first && a.bytes == b.bytes; }
 inline bool Within(ByteRange part, ByteRange whole) noexcept {
   return whole.first <= part.first && part.first + part.bytes <= whole.first + whole.bytes;
 }

@@ -75,10 +75,10 @@ bool TakeWord(std::string_view& value, std::string_view word) {
   return true;
 }
 
-/// FERRY_LEDGER=file, or 1 or verify, with a file behind a comma or without.
+/// FERRY_LEDGER=file, or 0, 1 or verify, with a file behind a comma or without.
 void KeepLedger(std::string_view wanted) {
-  if (wanted == "0") return;
   const std::string all(wanted);
+  if (TakeWord(wanted, "0")) return;
   const bool verifies = TakeWord(wanted, "verify");
   if (!verifies) TakeWord(wanted, "1");
   if (!wanted.empty() && !NamesFile(wanted)) {

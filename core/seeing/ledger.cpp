@@ -2,7 +2,6 @@
 #include "core/seeing/ledger.hpp"
 
 #include <cstdio>
-#include <cstring>
 #include <utility>
 
 #include "core/seeing/output_file.hpp"
@@ -12,26 +11,6 @@
 #include "ferry/synced_memory.hpp"
 
 namespace ferry {
-namespace {
-
-/// FNV-1a, of 8 bytes at a time.
-std::uint64_t SumOf(const void* from, std::size_t bytes) noexcept {
-  constexpr std::uint64_t kPrime = 0x100000001b3;
-  std::uint64_t sum = 0xcbf29ce484222325;
-  const auto* at = static_cast<const unsigned char*>(from);
-  for (; bytes >= 8; at += 8, bytes -= 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, 8);
-    sum = (sum ^ word) * kPrime;
-    sum ^= sum >> 29;
-  }
-  for (; bytes != 0; ++at, --bytes) sum = (sum ^ *at) * kPrime;
-  return sum;
-}
-
-bool Same(ByteRange a, ByteRange b) noexcept { return a.first == b.first && a.bytes == b.bytes; }
-
-}  // namespace
 
 Ledger::Book::Memory& Ledger::Book::MemoryOf(const SyncedMemory& memory) {
   Memory& known = memories_[&memory];
@@ -75,7 +54,7 @@ void Ledger::Book::CountPendingAsUnread() {
 unsigned Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept {
   if (!copy.written) return 0;
   const Site &written = copy.written->site, &asked = copy.site;
-  const bool near = trip && Same(trip->range, copy.range);
+  const bool near = trip && detail::Same(trip->range, copy.range);
   const bool goes_on = near && copy.from == trip->to && detail::Same(written, trip->written) &&
                        detail::Same(asked, trip->asked);
   const bool returns = near && copy.from == trip->to && copy.to == trip->from &&
@@ -84,23 +63,6 @@ unsigned Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip
   trip = {written, asked, goes_on ? trip->from : copy.from, copy.to, copy.range, now};
   if (now <= 2) return 0;
   return now <= 4 ? 2 : 1;
-}
-
-/// Where the bytes are copied because they were lent: how they were. Else null.
-const Ledger::Book::Lent* Ledger::Book::LentFor(const Memory& memory,
-                                                const std::optional<ferry::Write>& written,
-                                                ByteRange range) noexcept {
-  const auto& lent = memory.lent;
-  const bool of_it = lent && Same(lent->range, range) && written && written->access == Access::kReadWrite &&
-                     detail::Same(lent->by, written->site);
-  return of_it ? &*lent : nullptr;
-}
-
-/// Whether a device gets what it had when the host asked for it mutable: the host has not changed it.
-bool Ledger::Book::InVain(const CopyRecord& copy, const Memory& memory) {
-  const Lent* const lent = LentFor(memory, copy.written, copy.range);
-  return copy.source != nullptr && lent != nullptr && lent->by_host &&
-         lent->holders.Has(copy.to, copy.range) && SumOf(copy.source, copy.range.bytes) == lent->sum;
 }
 
 void Ledger::Book::On(const CopyRecord& copy) {
@@ -124,44 +86,6 @@ void Ledger::Book::On(const CopyRecord& copy) {
   if (fetches) memory.arrived = Arrived{key, copy.range, in_vain ? 0 : returns};
   memory.held.Add(copy.from, copy.range);
   memory.held.Add(copy.to, copy.range);
-}
-
-/// The same of the host, which sees bytes only once they have come; who overwrites may not wait for them.
-bool Ledger::Book::InVain(const AccessRecord& access, const Arrived& arrived, const Memory& memory) {
-  const Lent* const lent = LentFor(memory, arrived.key.written, arrived.range);
-  if (access.side != Side::kCpu || access.access == Access::kOverwrite || access.bytes_on_host == nullptr ||
-      lent == nullptr || lent->by_host || !detail::Within(arrived.range, access.range))
-    return false;
-  const auto* const bytes = static_cast<const std::byte*>(access.bytes_on_host);
-  return SumOf(bytes + (arrived.range.first - access.range.first), arrived.range.bytes) == lent->sum;
-}
-
-void Ledger::Book::Verify(const AccessRecord& access, Memory& memory) {
-  if (access.in_place) {
-    const auto& lent = memory.lent;
-    if (lent && detail::Meet(lent->range, access.range) && !detail::Same(lent->by, access.site))
-      memory.lent.reset();  // reading alone, who asked before it would have saved nothing
-    return;
-  }
-  const auto arrived = std::exchange(memory.arrived, std::nullopt);
-  if (arrived && InVain(access, *arrived, memory)) {
-    LedgerEntry* const entry = Find(arrived->key);
-    if (entry != nullptr && entry->unwritten < entry->count) ++entry->unwritten;
-    if (entry != nullptr && entry->returned >= arrived->returned) entry->returned -= arrived->returned;
-    memory.trip.reset();
-  }
-  if (access.access != Access::kRead) {
-    const bool host_alone = access.before == Head::HEAD_AT_CPU || access.before == Head::UNINITIALIZED;
-    const bool has_bytes = access.bytes_on_host != nullptr;
-    if (access.side == Side::kCpu && has_bytes && host_alone) memory.held.Remove(access.range);
-    memory.lent.reset();
-    if (has_bytes && access.access == Access::kReadWrite)
-      memory.lent = Lent{access.site, access.range, SumOf(access.bytes_on_host, access.range.bytes),
-                         access.side == Side::kCpu, memory.held};
-    memory.held.Remove(access.range);
-  }
-  if (access.on != nullptr && access.purpose == Purpose::kAccess)
-    memory.held.Add(&access.on->device(), access.range);
 }
 
 void Ledger::Book::On(const AccessRecord& access) {
@@ -194,7 +118,11 @@ void Ledger::Book::On(const CallRecord& call) {
   const auto now = Clock::now();
   const std::lock_guard lock(mutex_);
   for (const auto& [memory, range, access] : call.operands) {
-    if (access == Access::kRead) continue;
+    if (access == Access::kRead) {
+      // An Assign. Had its source only been read, a device would have made the copy, and have the bytes.
+      if (copies && call.on == nullptr && detail_ == Detail::kVerify) MemoryOf(*memory).lent.reset();
+      continue;
+    }
     Memory& written = MemoryOf(*memory);
     if (call.on != nullptr) written.written = {call.site, range, now, call.on->id()};
     if (!copies) continue;

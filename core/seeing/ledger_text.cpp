@@ -104,7 +104,9 @@ void AddPingPong(const LedgerEntry& entry, std::vector<std::string>& advice) {
   if (entry.returned == 0 || entry.from > entry.to || !entry.written || !entry.asked) return;
   advice.push_back(Called(entry) + " went back and forth " + Times(entry.returned) + ": " +
                    NameOf(entry.written->site) + " on " + entry.from + " and " + NameOf(*entry.asked) +
-                   " on " + entry.to + " ask for it in turn, to write it; at one place they need no copy");
+                   " on " + entry.to +
+                   " ask for it in turn, to write it; at one place they need no copy, unless other lines "
+                   "write it in place");
 }
 
 std::string Json(const Site& site) {

@@ -35,10 +35,12 @@ struct LedgerEntry {
   /// `written` asked for them mutable elsewhere, and it brings back the same. These are not counted:
   /// - where a device asked for them, copies except those to the host for an access there;
   /// - copies of another range than was asked for;
-  /// - what another line has asked for since, for writing and in place;
+  /// - what another line has asked for since, for writing and in place, and what an Assign without a stream
+  ///   has read on the host;
   /// - what is copied on from one of these.
   ///
-  /// Counted by Ledger::Detail::kVerify.
+  /// Copies after these may differ, too, as bytes are then in other places. Counted by
+  /// Ledger::Detail::kVerify.
   std::uint64_t unwritten = 0;
   /// Of the copies, those that undid the one before. One line had written the bytes, another one got them
   /// elsewhere to write them, and the first one now gets the same bytes back. A memory whose bytes go back

@@ -203,6 +203,9 @@ TEST_CASE(
 TEST_CASE("A ledger's file is where it was asked for, though the program goes to another folder") {
   const Folder folder;
   const std::string here = "-C " + (folder / "").string();
+  CHECK(Run(here + " FERRY_LEDGER=0,none.json", "moves").output.empty());
+  CHECK_FALSE(std::filesystem::exists(folder / "none.json"));
+  CHECK_FALSE(std::filesystem::exists(folder / "0,none.json"));
   CHECK(Run(here + " FERRY_LEDGER=l.json", "moves").output.empty());
   CHECK(Run(here + " FERRY_LEDGER=1,l.txt", "moves").output.empty());
   CHECK(Run(here + " FERRY_LEDGER=verify,v.txt", "moves").output.empty());

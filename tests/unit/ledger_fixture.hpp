@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,5 +43,16 @@ inline std::string Joined(const std::vector<std::string>& lines) {
   for (const std::string& line : lines) text += line + '\n';
   return text;
 }
+
+inline void AskThere(Blob<float>& blob) { blob.mutable_gpu_data(); }
+
+/// One whose ledger verifies, of a blob that the host has written.
+struct VerifyFixture : LedgerFixture {
+  VerifyFixture() { blob.set_name("weight7"), Grow(blob); }
+  std::uint64_t unwritten() const { return Total(*ledger, &LedgerEntry::unwritten); }
+
+  Blob<float> blob{{100}, *device};
+  std::optional<Ledger> ledger{Ledger::Detail::kVerify};
+};
 
 }  // namespace ferry::testing

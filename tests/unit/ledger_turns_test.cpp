@@ -2,6 +2,7 @@
 // Which memories a ledger says go back and forth.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
 #include <string>
@@ -26,9 +27,11 @@ TEST_CASE("Two sites that write in turn at two places are told so, once for both
   CHECK(std::count_if(advice.begin(), advice.end(), [](const std::string& line) {
           return line.find("back and forth") != std::string::npos;
         }) == 1);
-  CHECK_THAT(Joined(ledger.Advice()), ContainsSubstring("\"x\" went back and forth 2 times") &&
-                                          ContainsSubstring("Grow (") && ContainsSubstring("GrowThere (") &&
-                                          ContainsSubstring(" ask for it in turn, to write it;"));
+  CHECK_THAT(Joined(ledger.Advice()),
+             ContainsSubstring("\"x\" went back and forth 2 times") && ContainsSubstring("Grow (") &&
+                 ContainsSubstring("GrowThere (") &&
+                 ContainsSubstring(" ask for it in turn, to write it; at one place they need no "
+                                   "copy, unless other lines write it in place"));
 }
 
 TEST_CASE("Memories that went there and back once each have not gone back and forth together") {
@@ -94,6 +97,22 @@ TEST_CASE("Four lines that write in turn are no two that do") {
     Scale(gpu, 2.0F, x);
     Scale(cpu, 2.0F, x);
     Scale(gpu, 2.0F, x);
+  }
+  CHECK(Total(ledger, &LedgerEntry::returned) == 0);
+}
+
+TEST_CASE("Two lines that write in turn are not told to where others write in place at their places") {
+  LedgerFixture f;
+  const bool here = GENERATE(false, true);
+  const Ledger ledger(Ledger::Detail::kVerify);
+  Array<float> x(100, *f.device);
+  const Place cpu = Place::Cpu(*f.device), gpu(*f.device);
+  Set(cpu, 1.0F, x);
+  for (int i = 0; i < 4; ++i) {
+    Scale(cpu, 2.0F, x);
+    if (here) Scale(cpu, 3.0F, x);
+    Scale(gpu, 0.5F, x);
+    if (!here) Scale(gpu, 1.5F, x);
   }
   CHECK(Total(ledger, &LedgerEntry::returned) == 0);
 }

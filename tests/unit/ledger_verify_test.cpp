@@ -16,21 +16,11 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-void AskThere(Blob<float>& blob) { blob.mutable_gpu_data(); }
-
-struct VerifyFixture : LedgerFixture {
-  VerifyFixture() { blob.set_name("weight7"), Grow(blob); }
-  std::uint64_t unwritten() const { return Total(*ledger, &LedgerEntry::unwritten); }
-
-  Blob<float> blob{{100}, *device};
-  std::optional<Ledger> ledger{Ledger::Detail::kVerify};
-};
-
 TEST_CASE("A device's line that asks for bytes mutable and writes none is told so when the host reads them") {
   VerifyFixture f;
   for (int i = 0; i < 3; ++i) AskThere(f.blob), Look(f.blob);
   CHECK_THAT(Joined(f.ledger->Advice()),
-             ContainsSubstring("\"weight7\" copied 3 times, 1.2 kB: AskThere (ledger_verify_test.cpp:") &&
+             ContainsSubstring("\"weight7\" copied 3 times, 1.2 kB: AskThere (ledger_fixture.hpp:") &&
                  ContainsSubstring(") asked for it mutable, then Look (ledger_fixture.hpp:") &&
                  ContainsSubstring(") read it on the host; read-only access would save all of them"));
 }
@@ -175,44 +165,6 @@ TEST_CASE("What the host reads of it in parts, or another line wrote meanwhile, 
   memory.mutable_gpu_data({0, 200}, Stream::Main(*f.device)), memory.cpu_data({0, 200});
   CHECK(f.unwritten() == 1);
   memory.mutable_gpu_data({200, 200}, Stream::Main(*f.device)), memory.cpu_data();  // only that comes
-  CHECK(f.unwritten() == 2);
-}
-
-TEST_CASE(
-    "A line that wrote in place is not blamed for one that asked, nor is that one, if the bytes are the "
-    "same") {
-  VerifyFixture f;
-  Blob<float> ones({100}, *f.device);
-  const Place gpu(*f.device);
-  Set(gpu, 1.0F, ones), Set(Place::Cpu(*f.device), 1.0F, f.blob);
-  f.blob.gpu_data();
-  AskThere(f.blob), Scale(gpu, 5.0F, f.blob), Copy(gpu, ones, f.blob), Look(f.blob);
-  CHECK(f.unwritten() == 0);
-  GrowThere(f.blob), Scale(gpu, 0.5F, f.blob), Look(f.blob);
-  CHECK(f.unwritten() == 0);
-  AskThere(f.blob), Look(f.blob);
-  f.blob.overwrite_gpu_data(), Look(f.blob);
-  CHECK(f.unwritten() == 1);
-}
-
-TEST_CASE("A line is not told to read alone where another one then asks for the bytes in place") {
-  VerifyFixture f;
-  SyncedMemory& memory = *f.blob.data();
-  const auto ask_again = [&] { memory.mutable_cpu_data(); };
-  Step(f.blob), Norm(f.blob), ask_again(), Step(f.blob);
-  CHECK(f.unwritten() == 0);
-  for (int i = 0; i < 2; ++i) Norm(f.blob);
-  ask_again(), Norm(f.blob), Step(f.blob);
-  CHECK(f.unwritten() == 0);
-  memory.mutable_cpu_data({0, 200}), memory.overwrite_cpu_data({200, 200}), Step(f.blob);
-  CHECK(f.unwritten() == 0);
-  for (int i = 0; i < 2; ++i) Norm(f.blob);
-  Step(f.blob);
-  CHECK(f.unwritten() == 1);
-  AskThere(f.blob), memory.mutable_gpu_data(), Look(f.blob);
-  CHECK(f.unwritten() == 1);
-  for (int i = 0; i < 2; ++i) AskThere(f.blob);
-  Look(f.blob);
   CHECK(f.unwritten() == 2);
 }
 
