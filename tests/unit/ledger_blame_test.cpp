@@ -57,6 +57,8 @@ TEST_CASE("A line is not told to read alone where an Assign has followed the byt
   CHECK(f.unwritten() == 1);
   Norm(f.blob), assign(&main);  // copies it for the Assign, which names its place
   CHECK(f.unwritten() == 2);
+  AskThere(f.blob), assign(nullptr), Look(f.blob);  // by the device, in any case
+  CHECK(f.unwritten() == 3);
 }
 
 }  // namespace
