@@ -17,8 +17,8 @@
 namespace ferry::detail {
 namespace {
 
-/// By which a file without a name gets one.
-std::string ProcPath(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+/// By which a file without a name gets one. The thread's own, as descriptors may be.
+std::string ProcPath(int fd) { return "/proc/thread-self/fd/" + std::to_string(fd); }
 
 /// A file for writing that has no name, and is gone with the process unless it gets one. Below 0 where the
 /// system, the folder's file system or a missing /proc makes that impossible.
@@ -126,24 +126,25 @@ void NewFile::Write(std::string_view bytes) {
   }
 }
 
-/// Gives it a path beside the target, if it has none.
-void NewFile::Name() {
-  if (!written_.empty()) return;
-  const std::string unnamed = ProcPath(descriptor());
-  Beside([&](const char* name) {
-    return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
-  });
+/// Without a name, where there is no old file, by giving it that of the target.
+void NewFile::TakePlace() {
+  if (written_.empty()) {
+    const std::string unnamed = ProcPath(descriptor());
+    const auto link = [&](const char* name) {
+      return ::linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+    };
+    if (link(target_.c_str()) == 0) return;
+    if (errno != EEXIST) ThrowSystemError(where_, "create", errno);
+    Beside(link);
+  }
+  if (::rename(written_.c_str(), target_.c_str()) != 0) ThrowSystemError(where_, "rename into place", errno);
+  written_.clear();
 }
 
 void NewFile::CommitAll(std::initializer_list<NewFile*> files) {
   for (const NewFile* const file : files)
     if (::fsync(file->descriptor()) != 0) ThrowSystemError(file->where_, "write", errno);
-  for (NewFile* const file : files) file->Name();
-  for (NewFile* const file : files) {
-    if (::rename(file->written_.c_str(), file->target_.c_str()) != 0)
-      ThrowSystemError(file->where_, "rename into place", errno);
-    file->written_.clear();
-  }
+  for (NewFile* const file : files) file->TakePlace();
 }
 
 }  // namespace ferry::detail

@@ -42,15 +42,15 @@ class NewFile {
   int descriptor() const noexcept { return descriptor_.get(); }
   void Write(std::string_view bytes);
   void Commit() { CommitAll({this}); }
-  /// In this order, and once all of them are on the disk: an error before the first rename leaves all as it
-  /// was.
+  /// In this order, and once all of them are on the disk: an error before that leaves all as it was. Each
+  /// has a name beside an old file for a moment, before it takes its place. A relative path is looked up now.
   static void CommitAll(std::initializer_list<NewFile*> files);
 
  private:
   int Create();
   template <class F>
   int Beside(const F& make);
-  void Name();
+  void TakePlace();
 
   const std::string where_;
   const std::filesystem::path target_;

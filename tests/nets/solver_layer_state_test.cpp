@@ -164,8 +164,8 @@ TEST_CASE("A snapshot is restored whole or not at all, whichever call of the dev
   for (const std::string format : {"BINARYPROTO", "HDF5"}) {
     const Folder folder;
     const std::string prefix = PrefixIn(folder);
-    const SolverParameter param =
-        RecurrentSolver("LSTM", "momentum: 0.9 snapshot_format: " + format + ' ' + prefix);
+    const SolverParameter param = RecurrentSolver(
+        "LSTM", std::string("momentum: 0.9 snapshot_format: ").append(format).append(" ").append(prefix));
     {
       const World world("sim stream");
       const auto solver = FedSolver<float>(param, world.place());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How a new file takes the place of an old one, and what is left where it does not.
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,9 +12,11 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <future>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "core/proto/file.hpp"
@@ -28,6 +31,7 @@ constexpr int kAll = std::numeric_limits<int>::max();
 int good_syncs = kAll;  // those before the disk fails
 bool has_proc = true;
 int killed_by = 0;  // when all is written, and not in its place
+bool killed_at_rename = false;
 nlink_t names = 0;  // of the file that was synchronized
 int synchronized = -1;
 
@@ -47,6 +51,12 @@ extern "C" int access(const char* path, int mode) noexcept {
   if (has_proc || !std::string_view(path).starts_with("/proc/")) return ::faccessat(AT_FDCWD, path, mode, 0);
   errno = ENOENT;
   return -1;
+}
+
+/// In place of the system's: some are killed here.
+extern "C" int rename(const char* from, const char* to) noexcept {
+  if (killed_at_rename) ::raise(SIGKILL);
+  return ::renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
 namespace ferry::testing {
@@ -149,6 +159,45 @@ TEST_CASE("a process that is killed while it writes a file leaves the old one, a
       CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
     }
   }
+}
+
+TEST_CASE(
+    "one that is killed as files take the places of old ones leaves one more at most, and of new ones none") {
+  const Folder folder;
+  if (!MayBeUnnamed(folder)) SKIP("files have a name here from the first");
+  for (const bool replaces : {false, true}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      detail::NewFile first(folder / "first", "first"), second(folder / "second", "second");
+      killed_at_rename = true;
+      detail::NewFile::CommitAll({&first, &second});
+      _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) == replaces);
+    CHECK(folder.Files().size() == (replaces ? 3 : 2));
+  }
+}
+
+TEST_CASE("a thread with descriptors of its own writes its own file") {
+  const Folder folder;
+  WriteBlobProto(folder / "other", Proto(7));
+  std::promise<bool> ready;
+  std::promise<void> opened;
+  std::thread thread([&] {
+    const bool own = ::unshare(CLONE_FILES) == 0;
+    ready.set_value(own);
+    opened.get_future().wait();
+    if (own) WriteBlobProto(folder / "blob", Proto(3));
+  });
+  const bool own = ready.get_future().get();
+  const detail::OpenFile other(
+      ::open((folder / "other").c_str(), O_RDONLY | O_CLOEXEC));  // of the same number
+  opened.set_value();
+  thread.join();
+  if (!own) SKIP("descriptors cannot be a thread's own here");
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 3);
 }
 
 TEST_CASE("without /proc a file has a name from the first, and takes its place as with it") {

@@ -72,8 +72,8 @@ class Solver {
   void Restore(const std::filesystem::path& state_file, const Site& site = Site::Caller());
   /// Writes <prefix>_iter_<n>.caffemodel and .solverstate, with .h5 for HDF5. Both files are written whole
   /// before the first is renamed into its place, the weights, and then the state. So where this throws, files
-  /// of an earlier run that had the same names stay as they were; only where the second rename fails, or the
-  /// process ends before it, an older state stays beside the new weights.
+  /// of an earlier run that had the same names stay as they were; only where the state can then not take its
+  /// place, or the process ends before it, an older one stays beside the new weights.
   void Snapshot();
   /// Makes an update of the gradients in the net, and counts iter() up.
   virtual void ApplyUpdate() = 0;
