@@ -111,7 +111,7 @@ void Ledger::Book::On(const FillRecord& fill) {
         fill.range.bytes, fill.took_ns);
 }
 
-/// Of bytes that are in place, no access is told.
+/// The writes of calls that find their bytes in place, too, of which no access may be told.
 void Ledger::Book::On(const CallRecord& call) {
   const bool copies = call.kind == CallRecord::Kind::kCopy;
   if (call.on == nullptr && !copies) return;

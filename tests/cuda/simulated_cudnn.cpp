@@ -83,43 +83,39 @@ cudnnStatus_t Multiply(cudnnHandle_t handle, const ferry::detail::ConvolutionSiz
   });
 }
 
-template <class Descriptor>
-cudnnStatus_t Create(Descriptor** descriptor) {
-  return *descriptor = new Descriptor{}, CUDNN_STATUS_SUCCESS;
-}
-template <class Descriptor>
-cudnnStatus_t Destroy(Descriptor* descriptor) {
-  delete descriptor;
-  return CUDNN_STATUS_SUCCESS;
-}
+using Objects = ferry::testing::DnnObjects<CUDNN_STATUS_SUCCESS>;
 
 }  // namespace
 
 extern "C" {
 
 const char* cudnnGetErrorString(cudnnStatus_t) { return "an error of the simulated cuDNN"; }
-cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) { return Create(handle); }
-cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) { return Destroy(handle); }
+cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) { return Objects::Create(handle); }
+cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) { return Objects::Destroy(handle); }
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   return handle->stream = stream, CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* its) { return Create(its); }
-cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t its) { return Destroy(its); }
+cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* its) { return Objects::Create(its); }
+cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t its) { return Objects::Destroy(its); }
 cudnnStatus_t cudnnSetTensor4dDescriptor(cudnnTensorDescriptor_t its, cudnnTensorFormat_t format,
                                          cudnnDataType_t type, int n, int c, int h, int w) {
   Expect(format == CUDNN_TENSOR_NCHW, __func__);
   return *its = {{n, c, h, w}, type}, CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* its) { return Create(its); }
-cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t its) { return Destroy(its); }
+cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* its) { return Objects::Create(its); }
+cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t its) { return Objects::Destroy(its); }
 cudnnStatus_t cudnnSetFilter4dDescriptor(cudnnFilterDescriptor_t its, cudnnDataType_t type,
                                          cudnnTensorFormat_t format, int k, int c, int h, int w) {
   Expect(format == CUDNN_TENSOR_NCHW, __func__);
   return *its = {{{k, c, h, w}, type}}, CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* its) { return Create(its); }
-cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t its) { return Destroy(its); }
+cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* its) {
+  return Objects::Create(its);
+}
+cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t its) {
+  return Objects::Destroy(its);
+}
 cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t its, int pad_h, int pad_w,
                                               int stride_h, int stride_w, int dilation_h, int dilation_w,
                                               cudnnConvolutionMode_t mode, cudnnDataType_t type) {

@@ -21,6 +21,19 @@ struct DnnHandle {
   void Check(const char* call) const { simulated::Expect(sim::CurrentDevice() == device, call); }
 };
 
+/// Handles and descriptors of a library whose functions return `kSuccess`.
+template <auto kSuccess>
+struct DnnObjects {
+  template <class Object>
+  static auto Create(Object** object) {
+    return *object = new Object{}, kSuccess;
+  }
+  template <class Object>
+  static auto Destroy(Object* object) {
+    return delete object, kSuccess;
+  }
+};
+
 struct DnnTensor {
   int n, c, h, w;
 

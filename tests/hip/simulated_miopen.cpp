@@ -68,36 +68,32 @@ miopenStatus_t Multiply(miopenHandle_t handle, const Sizes& sizes, miopenConvolu
                                               workspace, bytes, each));
 }
 
-template <class Descriptor>
-miopenStatus_t Create(Descriptor** descriptor) {
-  return *descriptor = new Descriptor{}, miopenStatusSuccess;
-}
-template <class Descriptor>
-miopenStatus_t Destroy(Descriptor* descriptor) {
-  delete descriptor;
-  return miopenStatusSuccess;
-}
+using Objects = ferry::testing::DnnObjects<miopenStatusSuccess>;
 
 }  // namespace
 
 extern "C" {
 
 const char* miopenGetErrorString(miopenStatus_t) { return "an error of the simulated MIOpen"; }
-miopenStatus_t miopenCreate(miopenHandle_t* handle) { return Create(handle); }
-miopenStatus_t miopenDestroy(miopenHandle_t handle) { return Destroy(handle); }
+miopenStatus_t miopenCreate(miopenHandle_t* handle) { return Objects::Create(handle); }
+miopenStatus_t miopenDestroy(miopenHandle_t handle) { return Objects::Destroy(handle); }
 miopenStatus_t miopenSetStream(miopenHandle_t handle, hipStream_t stream) {
   return handle->stream = stream, miopenStatusSuccess;
 }
 
-miopenStatus_t miopenCreateTensorDescriptor(miopenTensorDescriptor_t* its) { return Create(its); }
-miopenStatus_t miopenDestroyTensorDescriptor(miopenTensorDescriptor_t its) { return Destroy(its); }
+miopenStatus_t miopenCreateTensorDescriptor(miopenTensorDescriptor_t* its) { return Objects::Create(its); }
+miopenStatus_t miopenDestroyTensorDescriptor(miopenTensorDescriptor_t its) { return Objects::Destroy(its); }
 miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t its, miopenDataType_t type, int n, int c,
                                            int h, int w) {
   Expect(type == miopenFloat, __func__);
   return *its = {{n, c, h, w}}, miopenStatusSuccess;
 }
-miopenStatus_t miopenCreateConvolutionDescriptor(miopenConvolutionDescriptor_t* its) { return Create(its); }
-miopenStatus_t miopenDestroyConvolutionDescriptor(miopenConvolutionDescriptor_t its) { return Destroy(its); }
+miopenStatus_t miopenCreateConvolutionDescriptor(miopenConvolutionDescriptor_t* its) {
+  return Objects::Create(its);
+}
+miopenStatus_t miopenDestroyConvolutionDescriptor(miopenConvolutionDescriptor_t its) {
+  return Objects::Destroy(its);
+}
 miopenStatus_t miopenInitConvolutionDescriptor(miopenConvolutionDescriptor_t its,
                                                miopenConvolutionMode_t mode, int pad_h, int pad_w,
                                                int stride_h, int stride_w, int dilation_h, int dilation_w) {

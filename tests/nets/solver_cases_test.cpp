@@ -9,8 +9,6 @@
 namespace ferry::nets_test {
 namespace {
 
-using ferry::testing::World;
-
 std::vector<std::string> Cases() { return CaffeCases("solvers", 29); }
 
 template <class T>

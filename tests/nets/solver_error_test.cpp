@@ -10,7 +10,6 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using ferry::testing::World;
 
 struct Refused {
   const char* param;  ///< a SolverParameter's text; SmallSolver adds the net

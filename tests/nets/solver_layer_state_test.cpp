@@ -15,7 +15,6 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using ferry::testing::World;
 
 /// A layer of that type over some steps of four streams, each of which goes on for ever; tested each
 /// iteration.
@@ -190,13 +189,7 @@ TEST_CASE("Layers' state that was restored goes to the net's place where a progr
   const Folder folder;
   const World world("sim stream");
   const auto solver = FedSolver<float>(RecurrentSolver("LSTM", PrefixIn(folder)), world.place());
-  for (Net<float>* const net : {solver->net().get(), solver->test_nets()[0].get()})
-    net->add_before_forward([&world, net](int layer) {
-      if (layer != 0) return;
-      const TransferGuard meant(TransferPolicy::kAllow);
-      for (const Blob<float>* const input : net->top_vecs()[0])
-        input->Prefetch(Side::kGpu, world.place().stream());
-    });
+  BringInputs(*solver, world);
   const TransferGuard forbidden(TransferPolicy::kThrow);
   solver->Step(3);
   solver->Snapshot();

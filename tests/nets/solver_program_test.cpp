@@ -11,7 +11,6 @@ namespace ferry::nets_test {
 namespace {
 
 using ferry::testing::LogLines;
-using ferry::testing::World;
 using Words = std::vector<std::string>;
 
 /// How many lines begin so.

@@ -21,7 +21,6 @@ using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using ferry::testing::FullDisk;
 using ferry::testing::LogLines;
-using ferry::testing::World;
 using Words = std::vector<std::string>;
 
 constexpr const char* kTypes[] = {"SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam"};
@@ -271,13 +270,7 @@ TEST_CASE("A solver's own transfers are meant where a program forbids transfers"
   of_tests.mutable_inner_product_param()->set_num_output(1);
   of_tests.add_include()->set_phase(TEST);
   const auto solver = FedSolver<float>(param, world.place());
-  for (Net<float>* const net : {solver->net().get(), solver->test_nets()[0].get()})
-    net->add_before_forward([&world, net](int layer) {
-      if (layer != 0) return;
-      const TransferGuard meant(TransferPolicy::kAllow);
-      for (const Blob<float>* const input : net->top_vecs()[0])
-        input->Prefetch(Side::kGpu, world.place().stream());
-    });
+  BringInputs(*solver, world);
   const LogLines log(LogLevel::kInfo);
   const TransferGuard forbidden(TransferPolicy::kThrow);
   solver->Step(2);

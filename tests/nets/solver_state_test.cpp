@@ -17,7 +17,6 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
-using ferry::testing::World;
 
 /// That a solver of this text refuses the state, and stays as it was.
 void CheckRefuses(const SolverParameter& param, const std::filesystem::path& state, const World& world,

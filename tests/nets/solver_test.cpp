@@ -10,7 +10,6 @@
 namespace ferry::nets_test {
 namespace {
 
-using ferry::testing::World;
 using Words = std::vector<std::string>;
 
 /// What a solver does, in order.

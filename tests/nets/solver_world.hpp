@@ -17,6 +17,7 @@
 #include "ferry/nets/proto_io.hpp"
 #include "ferry/nets/sgd_solvers.hpp"
 #include "ferry/nets/solver_registry.hpp"
+#include "ferry/transfer_guard.hpp"
 #include "tests/folder.hpp"
 #include "tests/unit/kernels_world.hpp"
 
@@ -24,6 +25,7 @@
 namespace ferry::nets_test {
 
 using ferry::testing::Folder;
+using ferry::testing::World;
 
 /// The message of a text, where the last one of a field counts.
 inline SolverParameter SolverOf(const std::string& text) {
@@ -74,6 +76,21 @@ std::unique_ptr<Solver<T>> FedSolver(const SolverParameter& param, const Place& 
   Feed(*solver->net());
   for (const auto& net : solver->test_nets()) Feed(*net);
   return solver;
+}
+
+/// What Feed gave the solver's nets goes to the world's place before each pass, where transfers are
+/// forbidden, too.
+template <class T>
+void BringInputs(Solver<T>& solver, const World& world) {
+  std::vector<Net<T>*> nets{solver.net().get()};
+  for (const auto& net : solver.test_nets()) nets.push_back(net.get());
+  for (Net<T>* const net : nets)
+    net->add_before_forward([&world, net](int layer) {
+      if (layer != 0) return;
+      const TransferGuard meant(TransferPolicy::kAllow);
+      for (const Blob<T>* const input : net->top_vecs()[0])
+        input->Prefetch(Side::kGpu, world.place().stream());
+    });
 }
 
 /// The elements of blobs, one after the other.
