@@ -7,7 +7,6 @@
 namespace ferry::nets_test {
 namespace {
 
-
 TEST_CASE("An infinite weight that nothing decays and nothing learns stays") {
   const World world("host cpu");
   for (const std::string& type : SolverRegistry<double>::SolverTypeList()) {
