@@ -117,9 +117,9 @@ bool SyncedMemory::AnyBuffer(Condition condition) const {
   if (!ordered || !holders_.Each({bytes.first, std::min(bytes.last, size_)}, stays)) return nullptr;
   if (access != Access::kRead && AnyBuffer([](const Buffer& buffer) { return buffer.constant; }))
     return nullptr;
-  // A copy from the caller's bytes may be under way.
+  // A copy from the caller's bytes may be under way. One to them concerns nobody here.
   const Buffer& host = BufferOf(detail::kHost);
-  if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;
+  if (host.adopted() && &here != &host && !host.uses.Unread(bytes)) return nullptr;
   return &here;
 }
 

@@ -137,7 +137,10 @@ void SyncedMemory::Take(Bytes to, std::size_t size, const SyncedMemory& source, 
       CopyOver(target, bytes, size);
     else
       std::memcpy(BufferOf(kHost).Reach(to), bytes, size);
-    if (to.last == Bytes::kEnd) size_ = to.first + size;
+    if (to.last != Bytes::kEnd) return;
+    if (to.first + size > size_ && writers_ != nullptr)
+      detail::Records::NoteZeros(*this, {size_, Bytes::kEnd});
+    size_ = to.first + size;
   });
 }
 

@@ -68,6 +68,7 @@ void Records::NoteInPlace(Arrival& arrival) noexcept {
 
 void Records::Tell(const Arrival& arrival) noexcept {
   NoteBytes(arrival);
+  if (arrival.empty) return;
   const bool writes = arrival.access != Access::kRead, each_write = writes && IsEachWriteTold();
   // In place, who wrote before it has taken the bytes from the other spaces.
   if (writes && !(arrival.in_place && KnowsWriters(*arrival.memory, arrival.bytes))) NoteWriter(arrival);

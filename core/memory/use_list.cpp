@@ -42,6 +42,9 @@ auto Read(Uses& uses, StreamId on) noexcept {
   return read == uses.end() || read->on.id() != on ? nullptr : &*read;
 }
 
+/// See UseList::Readers.
+bool IsReader(const Use& use) noexcept { return !use.writes && !use.on.device().properties().unified; }
+
 }  // namespace
 
 bool UseList::Covers(Bytes bytes, Access access, StreamId on) const noexcept {
@@ -58,6 +61,11 @@ bool UseList::Quiet(Bytes bytes, Access access) const noexcept {
 }
 bool UseList::AnyQuiet(Bytes bytes, Access access) const noexcept {
   return !uses_.Each(bytes, [&](Bytes, const Uses& uses) { return !IsQuiet(uses, access); });
+}
+
+bool UseList::Unread(Bytes bytes) const noexcept {
+  return uses_.Each(bytes,
+                    [](Bytes, const Uses& uses) { return std::none_of(uses.begin(), uses.end(), IsReader); });
 }
 
 /// visit(use) for those that must come before an access by `on`, once for each piece of work. What has used
@@ -108,8 +116,7 @@ std::vector<UseList::Awaited> UseList::BeforeHost(Bytes bytes, Access access, Dy
   return Await(bytes, access, dying, [](const Use&) { return true; });
 }
 std::vector<UseList::Awaited> UseList::Readers(Bytes bytes, Dying& dying) const {
-  return Await(bytes, Access::kReadWrite, dying,
-               [](const Use& use) { return !use.writes && !use.on.device().properties().unified; });
+  return Await(bytes, Access::kReadWrite, dying, IsReader);
 }
 
 std::vector<UseList::Predecessor> UseList::Predecessors(Bytes bytes, Access access, StreamId on) const {

@@ -31,9 +31,9 @@ std::string ReadFile(const std::filesystem::path& file, std::size_t most, const 
 /// Where `file` leads by links: to a file that is replaced, or made, while the links stay.
 std::filesystem::path WhereLinksLead(const std::filesystem::path& file, const std::string& where);
 
-/// A file that takes the place of another one at Commit, or goes without. Links to that one stay. Until then
-/// it has no name, so that it goes with the process, however that ends; where the system or the file system
-/// has no such files, it is written beside the other one.
+/// A file that takes the place of another one at Commit. Without Commit it disappears. Links to the other one
+/// stay. Until Commit it has no name, so that it goes with the process, however that ends; where the system or
+/// the file system has no such files, it is written beside the other one.
 class NewFile {
  public:
   /// Throws Error, also where `file` is there and is not a regular file that may be written.
@@ -42,8 +42,8 @@ class NewFile {
   int descriptor() const noexcept { return descriptor_.get(); }
   void Write(std::string_view bytes);
   void Commit() { CommitAll({this}); }
-  /// In this order, and once all of them are on the disk: an error before that leaves all as it was. Each
-  /// has a name beside an old file for a moment, before it takes its place. A relative path is looked up now.
+  /// First all are synced; an error until then changes nothing. Then each takes its place, in this order; one
+  /// that replaces an old file has a name beside it for a moment. Relative paths are resolved now.
   static void CommitAll(std::initializer_list<NewFile*> files);
 
  private:

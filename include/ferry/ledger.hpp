@@ -35,9 +35,9 @@ struct LedgerEntry {
   /// `written` asked for them mutable elsewhere, and it brings back the same. These are not counted:
   /// - where a device asked for them, copies except those to the host for an access there;
   /// - copies of another range than was asked for;
-  /// - what another line has asked for since, for writing and in place, and what an Assign without a stream
-  ///   has read on the host;
-  /// - what is copied on from one of these.
+  /// - copies of bytes that another line has since asked for, in place and for writing, or that an Assign
+  ///   without a stream has read on the host;
+  /// - copies of bytes that one of these has brought.
   ///
   /// Copies after these may differ, too, as bytes are then in other places. Counted by
   /// Ledger::Detail::kVerify.
@@ -89,8 +89,8 @@ class Ledger {
   static constexpr std::size_t kAllRows = ~std::size_t{0};  ///< for Table
   /// The entries as a table, at most `rows` of each kind, and the advice.
   std::string Table(std::size_t rows = 20) const;
-  /// {"entries": […], "advice": […]}. An entry has the members of LedgerEntry; what it has none of is left
-  /// out, and so is "pageable" where it is false. Times are in nanoseconds, and a site is an object of
+  /// {"entries": […], "advice": […]}. An entry has the members of LedgerEntry; an optional one without a
+  /// value is left out, and so is "pageable" where it is false. Times are in nanoseconds, and a site is an object of
   /// "file", "line" and "function". In place of `access` and `purpose` stands how the two lines asked for the
   /// bytes: "written_as" is "mutable" or "overwrite"; "asked_as" is "read", "mutable", "overwrite",
   /// "prefetch" or "release", and is left out where the line asked for none, as of allocations and evictions.

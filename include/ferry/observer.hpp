@@ -37,8 +37,10 @@ enum class Purpose : std::uint8_t {
   kRelease    ///< a Release, whose space alone has them
 };
 
-/// One access that did not find its bytes in place; a call that gives a memory bytes, such as set_gpu_data,
-/// which overwrites the whole here; or a Prefetch or a Release that moved or zeroed bytes, which are reads.
+/// One of these, if it is of at least one byte:
+/// - an access that did not find its bytes in place;
+/// - a call that gives a memory bytes, such as set_gpu_data, as an overwrite of the whole;
+/// - a Prefetch or a Release that moved or zeroed bytes, as a read.
 struct AccessRecord {
   const SyncedMemory* memory;  ///< for its label and its address; it must not be accessed
   ByteRange range;             ///< of the memory
@@ -218,8 +220,9 @@ class Observer {
 enum class Told : std::uint8_t {
   kFromStart,  ///< Before a copy, which it may refuse; at the start; and when it is over
   kOnceDone,   ///< by On alone, which costs less: it is told of no failure, and can refuse nothing
-  /// As kOnceDone, and of accesses for writing that find their bytes in place, from the first one of the
-  /// memory on that does not. They are as slow as others then.
+  /// As kOnceDone, and of accesses for writing that find their bytes in place, once one for writing that did
+  /// not has been told of the same memory. While somebody is told so, accesses for writing in place are as
+  /// slow as others.
   kEachWrite,
   /// As kOnceDone, and of an access only if a device may write the bytes from now on, or is given them. Of
   /// the others there are the records of the copies, fills and waits that they needed. Costs least.

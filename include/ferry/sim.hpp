@@ -163,8 +163,8 @@ enum class CaptureMode : std::uint8_t {
 
 /// Between the two, work queued on `on` becomes a graph, which never runs here: kernels are counted and
 /// forgotten, and every other call that needs that stream fails. As with CUDA's legacy stream, a main stream
-/// can't be captured. Both throw DeviceError; EndCapture also where an unsafe call has ended the capture
-/// before, and where none has begun, which is misuse.
+/// can't be captured. Both throw DeviceError. EndCapture also does where an unsafe call has ended the
+/// capture before, and, as misuse, where none has begun.
 void BeginCapture(const Stream& on, CaptureMode mode = CaptureMode::kGlobal);
 /// Ends what BeginCapture began on this stream.
 void EndCapture(const Stream& on);

@@ -61,5 +61,16 @@ TEST_CASE("A line is not told to read alone where an Assign has followed the byt
   CHECK(f.unwritten() == 3);
 }
 
+TEST_CASE("Lines that write other bytes in place take no advice back") {
+  VerifyFixture f;
+  SyncedMemory& memory = *f.blob.data();
+  const Stream main = Stream::Main(*f.device);
+  memory.gpu_data({0, 200}, main), memory.gpu_data({200, 200}, main);
+  memory.mutable_cpu_data({200, 200}), memory.mutable_cpu_data({0, 200});
+  memory.mutable_cpu_data({200, 200});  // in place
+  memory.gpu_data({0, 200}, main);
+  CHECK(f.unwritten() == 1);
+}
+
 }  // namespace
 }  // namespace ferry::testing

@@ -2,6 +2,7 @@
 // What a ledger knows of the time that the host spent, and of fills beside copies.
 #include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -111,9 +112,16 @@ TEST_CASE("Of two parts that one line writes, each is done when its own stream i
   sim::Reset({.seed = 1});
   const auto device = MakeDevice("sim:0");
   const std::array<Stream, 2> streams{Stream(*device), Stream(*device)};
-  SyncedMemory x(40, *device);
+  const bool calls = GENERATE(false, true);
+  Array<float> array(10, *device);
+  SyncedMemory& x = *array.memory();
+  x.mutable_gpu_data(streams[0]);
   const Ledger ledger;
-  for (std::size_t i = 0; i < 2; ++i) x.mutable_gpu_data({20 * i, 20}, streams[i]);
+  for (std::int64_t i = 0; i < 2; ++i)
+    if (const std::size_t first = 20 * static_cast<std::size_t>(i); calls)
+      Set(Place(streams[static_cast<std::size_t>(i)]), 1.0F, array.Slice(5 * i, 5));
+    else
+      x.mutable_gpu_data({first, 20}, streams[static_cast<std::size_t>(i)]);
   streams[1].Synchronize();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   x.cpu_data({0, 20});

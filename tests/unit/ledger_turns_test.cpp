@@ -117,6 +117,22 @@ TEST_CASE("Two lines that write in turn are not told to where others write in pl
   CHECK(Total(ledger, &LedgerEntry::returned) == 0);
 }
 
+TEST_CASE("Two lines that write in turn are told so though they write twice, and others write other bytes") {
+  LedgerFixture f;
+  const Ledger ledger(Ledger::Detail::kVerify);
+  Array<float> x(100, *f.device);
+  const Place cpu = Place::Cpu(*f.device), gpu(*f.device);
+  const auto grow = [&] { Scale(cpu, 2.0F, x.Slice(0, 50)); };
+  const auto grow_there = [&] { Scale(gpu, 3.0F, x.Slice(0, 50)); };
+  Set(cpu, 1.0F, x);
+  for (int i = 0; i < 4; ++i) {
+    grow(), grow();
+    Scale(cpu, 2.0F, x.Slice(50, 50));
+    grow_there(), grow_there();
+  }
+  CHECK(Total(ledger, &LedgerEntry::returned) == 5);  // of seven copies: before the first, Set had written
+}
+
 TEST_CASE("Only between two places, and of the same bytes, does a memory go back and forth") {
   sim::Reset({.seed = 1, .devices = 2, .peers = false});
   const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");

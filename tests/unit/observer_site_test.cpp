@@ -101,6 +101,22 @@ TEST_CASE("Who writes in place has not, be it an operand of a call whose others 
   CHECK(f.notes->copies[1].written->site.line() == first);
 }
 
+TEST_CASE("An Assign that adds bytes has written them all, whoever had written the old ones") {
+  ObserverFixture f;
+  const SyncedMemory few(16, *f.device), many(64, *f.device);
+  few.cpu_data(), many.cpu_data();
+  const Watch watch(f.notes);
+  SyncedMemory memory(64, *f.device);
+  memory.overwrite_cpu_data();
+  memory.Assign(few, 16);
+  memory.Assign(many, 64);
+  const int last = __LINE__ - 1;
+  memory.gpu_data();
+  REQUIRE(f.notes->copies.size() == 1);
+  REQUIRE(f.notes->copies[0].written.has_value());
+  CHECK(f.notes->copies[0].written->site.line() == last);
+}
+
 TEST_CASE("So has who writes first in a part of it, whoever has written the rest") {
   ObserverFixture f;
   const Watch watch(f.notes);

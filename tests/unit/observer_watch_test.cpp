@@ -214,6 +214,58 @@ TEST_CASE("Who is told of each write is told of those in place, and others are n
   CHECK(f.notes->accesses.size() == first + 3);
 }
 
+TEST_CASE("The log has no line of a write in place, though somebody is told of each") {
+  ObserverFixture f;
+  const Watch watch(f.notes, Told::kEachWrite);
+  const LogLines lines(LogLevel::kTrace);
+  SyncedMemory memory(8, *f.device);
+  memory.overwrite_cpu_data(), memory.mutable_cpu_data();
+  CHECK(f.notes->accesses.size() == 2);
+  CHECK(lines.lines().size() == 1);
+}
+
+TEST_CASE("Who is told of each write changes nothing of what others are told") {
+  const bool each = GENERATE(false, true), given = GENERATE(false, true);
+  ObserverFixture f;
+  const auto lines = [&](auto deed) {
+    const auto once = std::make_shared<Notes>();
+    const Watch watch(once, Told::kOnceDone);
+    std::optional<Watch> other;
+    if (each) other.emplace(f.notes, Told::kEachWrite);
+    std::vector<char> bytes(8);
+    SyncedMemory memory(8, *f.device);
+    if (given) memory.set_cpu_data(bytes.data());
+    const std::size_t before = once->accesses.size();
+    deed(memory);
+    return once->accesses.size() - before;
+  };
+  CHECK(lines([](SyncedMemory& memory) {
+          memory.overwrite_gpu_data();
+          memory.Prefetch(Side::kCpu, Stream::Main(memory.device()));
+          memory.overwrite_gpu_data();  // takes it from the host again
+          memory.overwrite_gpu_data(), memory.mutable_gpu_data();
+        }) == 3);
+  CHECK(lines([](SyncedMemory& memory) {
+          memory.overwrite_gpu_data();
+          memory.Resize(0);
+          memory.mutable_gpu_data(), memory.mutable_cpu_data();
+        }) == 1);
+  CHECK(lines([](SyncedMemory& memory) {
+          memory.cpu_data(), memory.mutable_cpu_data({0, 4}), memory.mutable_cpu_data({0, 4});
+        }) == (given ? 0 : 2));
+}
+
+TEST_CASE("While one of two who are told of each write is there, so it is") {
+  ObserverFixture f;
+  std::optional<Watch> first(std::in_place, std::make_shared<Notes>(), Told::kEachWrite);
+  const Watch second(f.notes, Told::kEachWrite);
+  SyncedMemory memory(8, *f.device);
+  memory.overwrite_cpu_data();
+  first.reset();
+  memory.mutable_cpu_data();
+  CHECK(f.notes->accesses.size() == 2);
+}
+
 TEST_CASE("Of what a call reads in place nobody is told, be it told of each write") {
   ObserverFixture f;
   Array<float> x(2, *f.device), y(2, *f.device);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which file a path means, and whether it may be written.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/proto/file.hpp"
 #include "ferry/error.hpp"
 #include "tests/unit/proto_world.hpp"
 
@@ -61,6 +63,36 @@ TEST_CASE("links that lead to each other are an error, and stay") {
                                ": cannot write: Too many levels of symbolic links"));
   CHECK(fs::is_symlink(folder / "a"));
   CHECK(folder.Files().size() == 2);
+}
+
+TEST_CASE("as many links are followed as by the system") {
+  const Folder folder;
+  const auto link = [](int number) { return "link" + std::to_string(number); };
+  constexpr int kMost = 40;
+  fs::create_symlink("blob", folder / link(1));
+  for (int i = 2; i <= kMost + 1; ++i) fs::create_symlink(link(i - 1), folder / link(i));
+  WriteBlobProto(folder / link(kMost), Proto(5));
+  CHECK(ReadBlobProto(folder / link(kMost)).data_size() == 5);
+  CHECK_THROWS_AS(ReadBlobProto(folder / link(kMost + 1)), Error);
+  CHECK_THROWS_AS(WriteBlobProto(folder / link(kMost + 1), Proto(6)), Error);
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 5);
+}
+
+TEST_CASE("a new file has the permissions that the program gives to new files") {
+  const Folder folder;
+  for (const mode_t kept : {0000U, 0027U}) {
+    const mode_t before = ::umask(kept);
+    WriteBlobProto(folder / "blob", Proto(1));
+    ::umask(before);
+    CHECK(fs::status(folder / "blob").permissions() == static_cast<fs::perms>(0666U & ~kept));
+    fs::remove(folder / "blob");
+  }
+}
+
+TEST_CASE("a path that no file can have is refused before anything is written") {
+  const Folder folder;
+  CHECK_THROWS_MATCHES(detail::NewFile(folder / std::string(300, 'x'), "here"), Error,
+                       Message("here: cannot create: File name too long"));
 }
 
 TEST_CASE("a file that may not be written is not replaced") {

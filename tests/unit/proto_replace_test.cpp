@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <future>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -218,6 +220,36 @@ TEST_CASE("without /proc a file has a name from the first, and takes its place a
     fs::remove(folder / "blob");
   }
   has_proc = true;
+}
+
+TEST_CASE("without /proc no descriptor stays open") {
+  const Folder folder;
+  const auto open = [] {
+    const fs::directory_iterator descriptors("/dev/fd");
+    return std::distance(begin(descriptors), end(descriptors));
+  };
+  const auto before = open();
+  has_proc = false;
+  for (int i = 0; i < 3; ++i) WriteBlobProto(folder / "blob", Proto(i + 1));
+  has_proc = true;
+  CHECK(open() == before);
+}
+
+TEST_CASE("a file beside another one never takes the name of a third") {
+  const Folder folder;
+  WriteBlobProto(folder / "blob", Proto(1));
+  constexpr int kThere = 2000;  // more than this process has made
+  const auto name = [](int number) {
+    return ".ferry-" + std::to_string(::getpid()) + "-" + std::to_string(number);
+  };
+  for (int i = 1; i <= kThere; ++i) Put(folder / name(i), "other");
+  has_proc = GENERATE(false, true);
+  WriteBlobProto(folder / "blob", Proto(2));
+  has_proc = true;
+  CHECK(ReadBlobProto(folder / "blob").data_size() == 2);
+  CHECK(folder.Files().size() == kThere + 1);
+  for (int i = 1; i <= kThere; ++i)
+    if (Bytes(folder / name(i)) != "other") FAIL_CHECK(name(i));
 }
 
 TEST_CASE("where a folder has come into a file's place, nothing is left of the file") {

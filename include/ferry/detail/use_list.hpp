@@ -39,6 +39,8 @@ class UseList {
   bool Quiet(Bytes bytes, Access access) const noexcept;
   /// The same of some of the bytes.
   bool AnyQuiet(Bytes bytes, Access access) const noexcept;
+  /// Whether no copy may still read the bytes: there are no Readers.
+  bool Unread(Bytes bytes) const noexcept;
   /// What must be waited for before the access, and no stream of the waiter's backend can wait for it: events
   /// do not cross backends.
   std::vector<Awaited> Foreign(Bytes bytes, Access access, const Stream& on, Dying& dying) const;

@@ -67,13 +67,13 @@ class Solver {
   /// Goes on from a .solverstate, or .solverstate.h5, and the weights that it names. Throws NetError where
   /// history, layers' state or weights do not fit this net, or for another type of solver, and what an access
   /// of a blob throws; a call that throws has changed nothing. Weights are taken by the names of layers. A
-  /// layer that the file lacks keeps its own. All that is written is locked at once, as by
-  /// Net::CopyTrainedLayersFrom.
+  /// layer that the file lacks keeps its own. All blobs are locked before the first is written,
+  /// as by Net::CopyTrainedLayersFrom.
   void Restore(const std::filesystem::path& state_file, const Site& site = Site::Caller());
   /// Writes <prefix>_iter_<n>.caffemodel and .solverstate, with .h5 for HDF5. Both files are written whole
-  /// before the first is renamed into its place, the weights, and then the state. So where this throws, files
-  /// of an earlier run that had the same names stay as they were; only where the state can then not take its
-  /// place, or the process ends before it, an older one stays beside the new weights.
+  /// before the weights, and then the state, take their places. Where this throws, older files of the same
+  /// names stay as they were, with one exception: where the state can't take its place, or the process ends
+  /// before it does, the older state stays beside the new weights.
   void Snapshot();
   /// Makes an update of the gradients in the net, and counts iter() up.
   virtual void ApplyUpdate() = 0;

@@ -135,7 +135,7 @@ MUTATIONS = [
     (ARRIVE_H, " && Next(holders, detail::Only(space), access).next == holders;", ";", "a write is in place where others have the bytes, too"),
     (ARRIVE_H, "  if (access != Access::kRead && AnyBuffer([](const Buffer& buffer) { return buffer.constant; }))\n    return nullptr;\n", "",
      "const bytes are in place for a write by the maps"),
-    (ARRIVE_H, "  if (host.adopted() && &here != &host && !host.uses.Quiet(bytes, Access::kReadWrite)) return nullptr;\n", "",
+    (ARRIVE_H, "  if (host.adopted() && &here != &host && !host.uses.Unread(bytes)) return nullptr;\n", "",
      "the caller's bytes are in place while they are read"),
     (ARRIVE_H, "{bytes.first, std::min(bytes.last, size_)}, stays", "{bytes.first, bytes.first + 1}, stays",
      "who has the first byte has all in place"),

@@ -126,7 +126,7 @@ MUTATIONS = [
      "an Assign that failed leaves other bytes on either side"),
     (ASSIGN, "return holders == only ? only : holders & ~only;", "return holders & ~only;",
      "an Assign that failed leaves its bytes with nobody"),
-    (ASSIGN, "    if (to.last == Bytes::kEnd) size_ = to.first + size;\n", "", "Assign keeps the size"),
+    (ASSIGN, "    size_ = to.first + size;\n", "", "Assign keeps the size"),
 
     # Adopted bytes.
     (ADOPT, "  if (ptr == nullptr) refuse(", "  if (false) refuse(", "a null pointer is adopted"),
