@@ -284,7 +284,7 @@ void PooledDevice::GiveBackAfter(const Event& idle, MemoryKind kind, SizeClass s
   std::optional<Stream> own;
   try {
     own.emplace(next());
-    idle.StreamWait(*own);
+    detail::StreamWait(*own, idle);
     return next().Deallocate(kind, ptr, size.bytes, own->handle());
   } catch (...) {
   }

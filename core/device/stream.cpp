@@ -212,17 +212,35 @@ void Dismiss(const StreamNote& note, Dying& dying) noexcept try {
 
 }  // namespace detail
 
+struct Event::Release {
+  void operator()(void* p) const noexcept {
+    using detail::Dependent;
+    detail::Dependents& dependents = detail::Dependents::Of(serial);
+    dependents.gone() ? dependents.Report(Dependent::kEvent)
+                      : device->Release(EventHandle{reinterpret_cast<std::uintptr_t>(p)});
+    dependents.Remove(Dependent::kEvent);
+  }
+
+  Device* device;
+  std::uint16_t serial;
+  detail::PointNumber number = 0;
+};
+
 std::shared_ptr<void> Event::Own(Device& device, EventHandle handle) {
-  using detail::Dependent;
-  using detail::Dependents;
   const std::uint16_t serial = device.serial();
-  Dependents::Of(serial).Add(Dependent::kEvent, device);
-  return {reinterpret_cast<void*>(handle), [&device, serial](void* p) {
-            Dependents& dependents = Dependents::Of(serial);
-            dependents.gone() ? dependents.Report(Dependent::kEvent)
-                              : device.Release(EventHandle{reinterpret_cast<std::uintptr_t>(p)});
-            dependents.Remove(Dependent::kEvent);
-          }};
+  detail::Dependents::Of(serial).Add(detail::Dependent::kEvent, device);
+  return {reinterpret_cast<void*>(handle), Release{&device, serial}};
+}
+
+void Event::GetNumber(const Stream& on) noexcept {
+  if (const detail::TellOfWaits* const tell = detail::tell_of_waits.load(std::memory_order_relaxed))
+    std::get_deleter<Release>(owner_)->number = tell->nobody(on);
+}
+detail::PointNumber Event::number() const noexcept { return std::get_deleter<Release>(owner_)->number; }
+
+void Event::TellStreamWait(const Stream& waiter) const noexcept {
+  if (const detail::TellOfWaits* const tell = detail::tell_of_waits.load(std::memory_order_relaxed))
+    tell->stream(number(), waiter);
 }
 
 std::int64_t Elapsed(const Event& from, const Event& to, const Site& site) {
@@ -231,16 +249,17 @@ std::int64_t Elapsed(const Event& from, const Event& to, const Site& site) {
                            " to one of another device, " + Name(to.device()) +
                            "; each has a clock of its own");
   std::int64_t elapsed = 0;
-  detail::WaitAsToldAt(site, from.device(), nullptr, [&] { elapsed = detail::TimeBetween(from, to); });
+  detail::WaitAsToldAt(site, from.device(), nullptr, {from.number(), to.number()},
+                       [&] { elapsed = detail::TimeBetween(from, to); });
   return elapsed;
 }
 
 void Stream::SynchronizeTold(const char* file, int line, const char* function) const {
-  detail::WaitAsToldAt(Site::Caller(file, line, function), *device_, this,
+  detail::WaitAsToldAt(Site::Caller(file, line, function), *device_, this, {},
                        [this] { detail::HostWait(*this); });
 }
 void Event::HostWaitTold(const char* file, int line, const char* function) const {
-  detail::WaitAsToldAt(Site::Caller(file, line, function), *device_, nullptr,
+  detail::WaitAsToldAt(Site::Caller(file, line, function), *device_, nullptr, {number()},
                        [this] { detail::HostWait(*this); });
 }
 

@@ -82,7 +82,7 @@ void SyncedMemory::Allocate(Buffer& buffer, Arrival& arrival, const Stream* on) 
   const auto made = buffer.uses.Note({}, Access::kOverwrite, *on, dying);
   if (arrival.bytes == Bytes{}) return;
   try {
-    buffer.uses.SetPoint({}, made, Event(*on));
+    buffer.uses.SetPoint({}, made, detail::PointOn(*on));
   } catch (const std::exception&) {  // later then
   }
 }

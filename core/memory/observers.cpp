@@ -58,7 +58,7 @@ thread_local constinit Calls calls{};
 
 /// Under the lock. Before the first record, the environment may name somebody.
 void ForgetWaitsIfUnwatched() noexcept {
-  if (environment_asked && observers().list.empty()) detail::tell_of_wait = nullptr;
+  if (environment_asked && observers().list.empty()) detail::tell_of_waits = nullptr;
 }
 
 [[gnu::cold]] void Count(Told told, int by) noexcept {
@@ -174,10 +174,22 @@ void CallFromStart(Call call) noexcept try {
   // As above.
 }
 
-/// Not of an observer's own waits, of which it would be told for ever.
-void TellSync(const Device& device, const Stream* on, const Site& site, std::int64_t waited_ns) noexcept {
-  if (calls.depth == 0) TellAll(SyncRecord{&device, on, site, waited_ns});
+// Not of an observer's own waits, of which it would be told for ever.
+void TellSync(const Device& device, const Stream* on, std::array<detail::PointNumber, 2> points,
+              const Site& site, std::int64_t waited_ns) noexcept {
+  if (calls.depth == 0) TellAll(SyncRecord{&device, on, points, site, waited_ns});
 }
+void TellPointWait(detail::PointNumber point, const Stream& on) noexcept {
+  if (calls.depth == 0) TellAll(PointWaitRecord{point, &on});
+}
+detail::PointNumber TellPoint(const Stream& on) noexcept {
+  if (calls.depth != 0) return 0;
+  static constinit std::atomic<detail::PointNumber> points{0};
+  const detail::PointNumber number = ++points;
+  TellAll(PointRecord{number, &on});
+  return number;
+}
+constexpr detail::TellOfWaits kTellOfWaits{TellSync, TellPointWait, TellPoint};
 
 /// What Told::kOfWork is told of.
 bool IsWork(Side side, Access access) noexcept { return side == Side::kGpu && access != Access::kRead; }
@@ -196,13 +208,13 @@ void LogRecord(const AccessRecord& record) {
 }  // namespace
 
 // Until the first record, as the environment may name who is to be told.
-constinit std::atomic<detail::TellOfWait> detail::tell_of_wait{TellSync};
+constinit std::atomic<const detail::TellOfWaits*> detail::tell_of_waits{&kTellOfWaits};
 
 Watch::Watch(std::shared_ptr<Observer> observer, Told told) : observer_(std::move(observer)) {
   if (observer_ == nullptr) throw std::invalid_argument("Watch: the observer is null");
   detail::RequireNotTelling();
   const std::lock_guard lock(observers().mutex);
-  detail::tell_of_wait = TellSync;
+  detail::tell_of_waits = &kTellOfWaits;
   number_ = observers().arrivals;
   observers().list.emplace_back(observer_, told, number_);
   Count(told, 1);

@@ -130,7 +130,7 @@ void SyncedMemory::Forget(const Stream& borrowed) {
   const detail::StreamId id = detail::StreamNote(borrowed).id();
   std::vector<std::pair<Buffer*, detail::StreamNote>> ends;  // all, before the first one takes effect
   AnyBuffer([&](Buffer& buffer) {
-    if (buffer.uses.Has(id)) ends.emplace_back(&buffer, detail::StreamNote(Event(borrowed)));
+    if (buffer.uses.Has(id)) ends.emplace_back(&buffer, detail::StreamNote(detail::PointOn(borrowed)));
     return false;
   });
   for (const auto& [buffer, ended] : ends) buffer->uses.Replace(id, ended);

@@ -141,8 +141,8 @@ bool UseList::Order(Bytes bytes, Access access, const Stream& on, Dying& dying) 
     waits = true;
     auto stream = use.point ? std::nullopt : use.on.Alive();
     if (!stream || &stream->device() != &on.device()) {
-      if (const auto point = stream ? Event(*stream) : use.point ? use.point : use.on.LastPoint())
-        point->StreamWait(on);
+      if (const auto point = stream ? PointOn(*stream) : use.point ? use.point : use.on.LastPoint())
+        StreamWait(on, *point);
       if (stream) Dismiss(std::move(*stream), dying);
       return;
     }

@@ -66,7 +66,7 @@ bool UseList::TryEndBefore(const Stream& on) noexcept {
     Dying dying;
     if (use.on.id() == id) return;
     const auto point = use.PointAfter(dying);
-    if (point) SameBackend(use.on.device(), on.device()) ? point->StreamWait(on) : HostWait(*point);
+    if (point) SameBackend(use.on.device(), on.device()) ? StreamWait(on, *point) : HostWait(*point);
   });
 }
 

@@ -11,7 +11,7 @@
 namespace ferry::detail {
 
 std::optional<Event> MeasuringPoint(const Stream& on) noexcept try {
-  return Event::Measuring(on);
+  return Event::Measuring(on.device(), on.handle());
 } catch (const std::exception&) {
   return std::nullopt;
 }
@@ -34,7 +34,7 @@ std::optional<ClockAnchor> ClockAnchor::Now(Device& device) noexcept try {
   Clock::duration closest = Clock::duration::max();
   for (int i = 0; i < kTries && closest > kClose; ++i) {
     auto early = Clock::now();
-    Event event = Event::Measuring(idle);
+    Event event = Event::Measuring(device, idle.handle());
     for (auto asked = Clock::now(); !device.Reached(event.handle()); asked = Clock::now()) {
       if (asked > until) return best;
       early = asked;

@@ -44,7 +44,8 @@ std::int64_t HiddenOf(const Period& copy, const std::vector<Period>& kernels) {
 class Overlap::Section : public Observer {
  public:
   explicit Section(Device& device) : device_(device) {
-    static_cast<void>(Event::Measuring(Stream(device)));  // throws where that is not possible
+    static_cast<void>(
+        Event::Measuring(device, Stream(device).handle()));  // throws where that is not possible
   }
 
   using Observer::On;
@@ -89,7 +90,7 @@ class Overlap::Section : public Observer {
 
 /// Work under graph capture does not run, and has no time.
 Overlap::Section::Mark Overlap::Section::MarkOn(const Stream& on) try {
-  points_.push_back(Event::Measuring(on));
+  points_.push_back(Event::Measuring(on.device(), on.handle()));
   return points_.size() - 1;
 } catch (const StreamCaptureError&) {
   return std::nullopt;
@@ -188,7 +189,7 @@ OverlapTimes Overlap::End(const Site& site) {
   section_->RequireNoKernels();
   watch_.reset();
   OverlapTimes times;
-  detail::WaitAsToldAt(site, section_->device(), nullptr, [&] { times = section_->Times(); });
+  detail::WaitAsToldAt(site, section_->device(), nullptr, {}, [&] { times = section_->Times(); });
   return times;
 }
 

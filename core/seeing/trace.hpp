@@ -40,6 +40,8 @@ class Trace::Events : public Observer {
   void On(const AccessRecord& access) override;
   void On(const WaitRecord& wait) override;
   void On(const StreamWaitRecord& wait) override;
+  void On(const PointRecord& point) override;
+  void On(const PointWaitRecord& wait) override;
   void On(const SyncRecord& sync) override;
   void On(const LifeRecord& life) override;
   void OnStart(const CallRecord& call) override;
@@ -78,7 +80,8 @@ class Trace::Events : public Observer {
   struct Track;
   /// A slice of a stream, by when it begins.
   struct Begun {
-    const Track* track;
+    bool operator==(const Begun&) const = default;
+    Track* track;
     Nanoseconds at;
   };
   struct Track {
@@ -138,6 +141,9 @@ class Trace::Events : public Observer {
   void AddWait(const LifeRecord& life);
   void AddWait(Track& track, Period waited, std::string_view text);
   bool IsAwaited(const SyncedMemory& memory) const;
+  std::optional<Begun> LastBefore(detail::PointNumber point) const;
+  static void Await(Track& waiter, Begun work);
+  void EndAwaited(Begun work, Period waited);
 
   // Device times.
   void BeginMeasuring(const void* record, const Stream& on);
@@ -149,6 +155,7 @@ class Trace::Events : public Observer {
 
   static constexpr std::size_t kMostMeasured =
       1024;  ///< of a stream; of older work only the host's times are kept
+  static constexpr std::size_t kMostPoints = 1024;  ///< of older ones nothing is known
   static constexpr std::size_t kMostTracks = 1024;  ///< of a space; the others share one more
   const Clock::time_point began_ = Clock::now();
   std::atomic<bool> ended_{false};
@@ -157,6 +164,7 @@ class Trace::Events : public Observer {
   detail::Spaces spaces_;
   std::vector<std::uint64_t> live_;                                   ///< bytes in blocks, by space
   std::map<std::pair<std::size_t, detail::StreamId>, Track> tracks_;  ///< stay where they are
+  std::map<detail::PointNumber, Begun> points_;                       ///< the last slices before them
   std::set<std::size_t> threads_;                                     ///< that have a name
   std::unordered_map<const SyncedMemory*, Memory> memories_;
   std::map<const void*, Event> begun_;  ///< of copies and calls that have not ended, by their records

@@ -20,18 +20,21 @@ bool Trace::Events::Awaits(ByteRange range, Access access, const Work& work) noe
          (access != Access::kRead || work.does != OnHost::kReads);
 }
 
+/// The host has waited for the work, which ends now at the latest, and the wait has a flow from it.
+void Trace::Events::EndAwaited(Begun work, Period waited) {
+  Track& track = *work.track;
+  if (track.open && track.open->begin <= work.at) Close(track, waited.end);
+  Flow(track.lane, work.at, LaneOfThread(), std::max(waited.begin, work.at));
+}
+
 /// They are over now.
 void Trace::Events::AddWait(const SyncedMemory& memory, ByteRange range, Access access, Period waited,
                             std::string_view text) {
-  const Lane here = LaneOfThread();
   auto& works = memories_[&memory].works;
   const auto rest = std::stable_partition(works.begin(), works.end(),
                                           [&](const Work& work) { return !Awaits(range, access, work); });
-  for (auto work = rest; work != works.end(); ++work)
-    if (auto& open = work->track->open; open && open->begin <= work->begin) Close(*work->track, waited.end);
-  Add(here, waited.begin, waited.end, text);
-  for (auto work = rest; work != works.end(); ++work)
-    Flow(work->track->lane, work->begin, here, std::max(waited.begin, work->begin));
+  Add(LaneOfThread(), waited.begin, waited.end, text);
+  for (auto work = rest; work != works.end(); ++work) EndAwaited({work->track, work->begin}, waited);
   works.erase(rest, works.end());
   for (std::size_t space = 1; space < live_.size(); ++space) WriteMeasured(space);
 }
@@ -62,12 +65,8 @@ bool Trace::Events::IsAwaited(const SyncedMemory& memory) const {
 
 /// For all that a stream was given before. What another thread has given it since goes on.
 void Trace::Events::AddWait(Track& track, Period waited, std::string_view text) {
-  const Lane here = LaneOfThread();
-  if (track.open && track.open->begin <= waited.begin) {
-    Flow(track.lane, track.open->begin, here, waited.begin);
-    Close(track, waited.end);
-  }
-  Add(here, waited.begin, waited.end, text);
+  Add(LaneOfThread(), waited.begin, waited.end, text);
+  if (track.open && track.open->begin <= waited.begin) EndAwaited({&track, track.open->begin}, waited);
 }
 
 /// Where a stream waits for all of another one, it waits for the last slice there. Of a point, the copies
@@ -78,20 +77,45 @@ void Trace::Events::On(const StreamWaitRecord& wait) {
   if (!turn) return;
   const auto other = tracks_.find({SpaceOf(wait.other), wait.waits_for});
   if (other == tracks_.end() || other->second.begun < 0) return;  // nothing was queued there yet
-  const Track& track = other->second;
-  auto& awaited = TrackOf(*wait.on).awaited;
-  const auto add = [&](Nanoseconds begun) {
-    constexpr std::size_t kMostAwaited = 32;
-    const auto same = [&](const Begun& one) { return one.track == &track && one.at == begun; };
-    if (awaited.size() < kMostAwaited && std::none_of(awaited.begin(), awaited.end(), same))
-      awaited.push_back({&track, begun});
-  };
-  if (!wait.for_point) return add(track.begun);
+  Track& track = other->second;
+  Track& waiter = TrackOf(*wait.on);
+  if (!wait.for_point) return Await(waiter, {&track, track.begun});
   for (const Work& work : memories_[wait.memory].works)
-    if (work.track == &track && detail::Meet(work.range, wait.range)) add(work.begin);
+    if (work.track == &track && detail::Meet(work.range, wait.range)) Await(waiter, {&track, work.begin});
 }
 
-/// An event does not say whose work comes before it: what the device's clock shows to be over by now ends.
+/// The next slice waits for the work, and has a flow from it.
+void Trace::Events::Await(Track& waiter, Begun work) {
+  constexpr std::size_t kMostAwaited = 32;
+  auto& awaited = waiter.awaited;
+  if (awaited.size() < kMostAwaited && std::find(awaited.begin(), awaited.end(), work) == awaited.end())
+    awaited.push_back(work);
+}
+
+void Trace::Events::On(const PointRecord& point) {
+  const Turn turn(*this);
+  if (!turn) return;
+  const auto of = tracks_.find({SpaceOf(&point.on->device()), point.on->id()});
+  if (of == tracks_.end() || of->second.begun < 0) return;  // nothing was queued there yet
+  if (points_.size() == kMostPoints) points_.erase(points_.begin());
+  points_.insert({point.number, {&of->second, of->second.begun}});
+}
+
+/// Nothing where nothing was queued before the point, or it is not known.
+std::optional<Trace::Events::Begun> Trace::Events::LastBefore(detail::PointNumber point) const {
+  const auto known = points_.find(point);
+  return known != points_.end() ? std::optional(known->second) : std::nullopt;
+}
+
+void Trace::Events::On(const PointWaitRecord& wait) {
+  const Turn turn(*this);
+  if (!turn) return;
+  Track& waiter = TrackOf(*wait.on);
+  const auto last = LastBefore(wait.point);
+  if (last && last->track != &waiter) Await(waiter, *last);
+}
+
+/// Of events, what the device's clock shows to be over by now ends, too.
 void Trace::Events::On(const SyncRecord& sync) {
   const Turn turn(*this);
   if (!turn) return;
@@ -102,6 +126,9 @@ void Trace::Events::On(const SyncRecord& sync) {
     AddWait(of->second, waited, detail::TextOf(sync));
   else
     Add(LaneOfThread(), waited.begin, waited.end, detail::TextOf(sync));
+  const auto first = LastBefore(sync.points[0]), second = LastBefore(sync.points[1]);
+  if (first) EndAwaited(*first, waited);
+  if (second && second != first) EndAwaited(*second, waited);
   if (sync.on == nullptr)
     for (auto& [key, track] : tracks_)
       if (track.lane.space == space && IsOver(track)) Close(track, waited.end);

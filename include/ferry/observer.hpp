@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -115,8 +116,8 @@ struct WaitRecord {
 
 /// A stream waits for work of another one that uses the same bytes: before an access, or before a copy or a
 /// fill that the access needs. The host does not wait. Where an access has the host wait for something else
-/// in between, the same wait may be told again. Not told is what a program or a pool has streams wait for,
-/// nor what the end of a block waits for.
+/// in between, the same wait may be told again. Not told is what a pool has streams wait for, nor what the
+/// end of a block waits for.
 struct StreamWaitRecord {
   const SyncedMemory* memory;  ///< as above
   ByteRange range;             ///< of the memory
@@ -131,11 +132,25 @@ struct StreamWaitRecord {
   Site site;      ///< of the call
 };
 
+/// The program made an Event of a Stream. One by a bare handle is not told.
+struct PointRecord {
+  std::uint64_t number;  ///< of the point, by which waits for it are told; no other point has it
+  const Stream* on;      ///< all that it was given so far comes before the point
+};
+
+/// A stream waits for an Event because the program said so, by Event::StreamWait. The host does not wait.
+struct PointWaitRecord {
+  std::uint64_t point;  ///< PointRecord::number; 0 of one that was not told
+  const Stream* on;     ///< the stream that waits
+};
+
 /// The host waited for a device because the program said so, by Stream::Synchronize, Event::HostWait, Elapsed
 /// or Overlap::End. Calls of a Device are not told, nor are waits that throw.
 struct SyncRecord {
-  const Device* device;    ///< whose work it waited for
-  const Stream* on;        ///< the stream; null for events
+  const Device* device;  ///< whose work it waited for
+  const Stream* on;      ///< the stream; null for events
+  /// PointRecord::number of the events, one by Event::HostWait, and two by Elapsed; else 0.
+  std::array<std::uint64_t, 2> points;
   Site site;               ///< of the call
   std::int64_t waited_ns;  ///< how long, in nanoseconds
 };
@@ -207,6 +222,8 @@ class Observer {
   virtual void On(const OutcomeRecord& /*outcome*/) {}   ///< it is certain
   virtual void On(const WaitRecord& /*wait*/) {}         ///< it is over
   virtual void On(const StreamWaitRecord& /*wait*/) {}   ///< it is queued
+  virtual void On(const PointRecord& /*point*/) {}       ///< it was made
+  virtual void On(const PointWaitRecord& /*wait*/) {}    ///< it is queued
   virtual void On(const SyncRecord& /*sync*/) {}         ///< it is over
   virtual void On(const LifeRecord& /*life*/) {}         ///< it has begun, or ends
 

@@ -81,13 +81,19 @@ class Stream {
 class Event {
  public:
   /// A point after all that is queued on `on` so far. Throws DeviceError.
-  explicit Event(const Stream& on) : Event(on.device(), on.handle()) {}
-  /// The same by a handle of the device.
+  explicit Event(const Stream& on) : Event(on.device(), on.handle()) { TellOn(on); }
+  /// The same by a handle of the device, and no observer is told (PointRecord).
   Event(Device& device, StreamHandle on) : Event(device, device.Record(on)) {}
 
   /// The same, which keeps the time at which it is reached, for Elapsed. Throws DeviceError, and
   /// std::logic_error where the device has no clock.
-  static Event Measuring(const Stream& on) { return {on.device(), on.device().RecordMeasuring(on.handle())}; }
+  static Event Measuring(const Stream& on) {
+    Event event = Measuring(on.device(), on.handle());
+    event.TellOn(on);
+    return event;
+  }
+  /// The same by a handle of the device, and no observer is told.
+  static Event Measuring(Device& device, StreamHandle on) { return {device, device.RecordMeasuring(on)}; }
 
   /// Queues a copy on `on`, and returns the point right after it; nullopt where the copy is queued and no
   /// point could be made. Throws DeviceError.
@@ -114,15 +120,28 @@ class Event {
   }
   /// What is queued on `waiter` from now on runs after the point. The waiter's device is of the same backend.
   /// The host does not wait. Throws DeviceError.
-  void StreamWait(const Stream& waiter) const { waiter.device().StreamWait(waiter.handle(), handle()); }
+  void StreamWait(const Stream& waiter) const {
+    waiter.device().StreamWait(waiter.handle(), handle());
+    if (detail::WaitsAreTold()) [[unlikely]]
+      TellStreamWait(waiter);
+  }
 
  private:
+  friend std::int64_t Elapsed(const Event& from, const Event& to, const Site& site);
+  struct Release;
   Event(Device& device, EventHandle handle) : device_(&device), owner_(Own(device, handle)) {}
   static std::shared_ptr<void> Own(Device& device, EventHandle handle);
   void HostWaitTold(const char* file, int line, const char* function) const;
+  void TellOn(const Stream& on) {
+    if (detail::WaitsAreTold()) [[unlikely]]
+      GetNumber(on);
+  }
+  void GetNumber(const Stream& on) noexcept;
+  void TellStreamWait(const Stream& waiter) const noexcept;
+  detail::PointNumber number() const noexcept;
 
   Device* device_;
-  std::shared_ptr<void> owner_;
+  std::shared_ptr<void> owner_;  ///< its deleter is a Release
 };
 
 /// The time from one measuring event to another, in nanoseconds; negative where `to` was reached first. The

@@ -115,7 +115,6 @@ TEST_CASE("Of two parts that one line writes, each is done when its own stream i
   const bool calls = GENERATE(false, true);
   Array<float> array(10, *device);
   SyncedMemory& x = *array.memory();
-  x.mutable_gpu_data(streams[0]);
   const Ledger ledger;
   for (std::int64_t i = 0; i < 2; ++i)
     if (const std::size_t first = 20 * static_cast<std::size_t>(i); calls)

@@ -133,6 +133,18 @@ TEST_CASE("Two lines that write in turn are told so though they write twice, and
   CHECK(Total(ledger, &LedgerEntry::returned) == 5);  // of seven copies: before the first, Set had written
 }
 
+TEST_CASE("A line that writes in turn does so though it also writes in place where the other one does") {
+  LedgerFixture f;
+  const Ledger ledger(Ledger::Detail::kVerify);
+  Array<float> x(100, *f.device);
+  const Place cpu = Place::Cpu(*f.device), gpu(*f.device);
+  const auto grow = [&](const Place& place) { Scale(place, 2.0F, x); };
+  const auto grow_there = [&] { Scale(gpu, 3.0F, x); };
+  Set(cpu, 1.0F, x);
+  for (int i = 0; i < 4; ++i) grow(cpu), grow_there(), grow(gpu);
+  CHECK(Total(ledger, &LedgerEntry::returned) == 5);  // of seven copies
+}
+
 TEST_CASE("Only between two places, and of the same bytes, does a memory go back and forth") {
   sim::Reset({.seed = 1, .devices = 2, .peers = false});
   const auto first = MakeDevice("sim:0"), second = MakeDevice("sim:1");

@@ -49,7 +49,11 @@ class StreamNote {
 };
 
 /// The host waits, as the core must: observers are told of that as whoever asked for it says.
+inline Event PointOn(const Stream& on) { return Event(on.device(), on.handle()); }
 inline void HostWait(const Event& point) { point.device().HostWait(point.handle()); }
+inline void StreamWait(const Stream& on, const Event& point) {
+  on.device().StreamWait(on.handle(), point.handle());
+}
 inline std::int64_t TimeBetween(const Event& from, const Event& to) {
   return from.device().Elapsed(from.handle(), to.handle());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -13,12 +14,22 @@ class Stream;
 
 namespace detail {
 
-/// Tells observers that the program had the host wait for a device: for a stream, or, if that is null, for an
-/// event. Null where nobody is to be told.
-using TellOfWait = void (*)(const Device& device, const Stream* on, const Site& site,
-                            std::int64_t waited_ns) noexcept;
-extern std::atomic<TellOfWait> tell_of_wait;
-inline bool WaitsAreTold() noexcept { return tell_of_wait.load(std::memory_order_relaxed) != nullptr; }
+/// Of points in the work of streams: each has a number of its own if it was told of, and else 0.
+using PointNumber = std::uint64_t;
+
+/// Tells observers what the program has wait for a device.
+struct TellOfWaits {
+  /// The host, for a stream, or, if that is null, for events.
+  void (*host)(const Device& device, const Stream* on, std::array<PointNumber, 2> points, const Site& site,
+               std::int64_t waited_ns) noexcept;
+  /// A stream, for an event.
+  void (*stream)(PointNumber point, const Stream& on) noexcept;
+  /// Nobody yet, for an event that was made. Returns its number.
+  PointNumber (*nobody)(const Stream& on) noexcept;
+};
+/// Null where nobody is to be told.
+extern std::atomic<const TellOfWaits*> tell_of_waits;
+inline bool WaitsAreTold() noexcept { return tell_of_waits.load(std::memory_order_relaxed) != nullptr; }
 
 }  // namespace detail
 }  // namespace ferry

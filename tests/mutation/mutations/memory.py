@@ -39,7 +39,7 @@ MUTATIONS = [
      "adopted bytes give way to a buffer of ours"),
     (BUFFER, "  const auto made = buffer.uses.Note({}, Access::kOverwrite, *on, dying);\n", "  const std::uint64_t made = 0;\n",
      "nobody waits until a new buffer is there"),
-    (BUFFER, "    buffer.uses.SetPoint({}, made, Event(*on));\n", "",
+    (BUFFER, "    buffer.uses.SetPoint({}, made, detail::PointOn(*on));\n", "",
      "the first access of a part holds up those of others"),
     (BUFFER, "  if (ordered) buffer.uses.Prepare({}, Access::kOverwrite, *on, dying);\n", "  if (ordered) (void)0;\n",
      "new memory is used before its stream has it, where its note cannot be made"),
