@@ -97,8 +97,7 @@ void PrintErrors(ferry::Device& host) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::UseBestBlasKernels(argv);
-  openblas_set_num_threads(1);
+  bench::UseOneThreadOfBestBlas(argv);
   ferry::Device& host = ferry::GetDevice("host");
   RegisterAll(host, std::int64_t{64} << 20, "64MiB", 0.95, 0.95);
   RegisterAll(host, std::int64_t{64} << 10, "64KiB", 0, 0.8);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/blas.hpp"
 #include "bench/compare.hpp"
 #include "bench/nets/by_hand.hpp"
 #include "ferry/backend.hpp"
@@ -238,3 +239,8 @@ const bool g_registered = [] {
 }();
 
 }  // namespace
+
+int main(int argc, char** argv) {
+  bench::UseOneThreadOfBestBlas(argv);
+  return bench::Run(argc, argv);
+}

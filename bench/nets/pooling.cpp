@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "bench/blas.hpp"
 #include "bench/compare.hpp"
 #include "bench/nets/by_hand.hpp"
 #include "core/nets/vision/lrn.hpp"
@@ -162,3 +163,8 @@ const bool g_registered = [] {
 }();
 
 }  // namespace
+
+int main(int argc, char** argv) {
+  bench::UseOneThreadOfBestBlas(argv);
+  return bench::Run(argc, argv);
+}

@@ -14,37 +14,6 @@ namespace ferry::detail {
 /// 32 KiB of floats: once more in double costs no memory traffic.
 inline constexpr std::int64_t kTermsAtOnce = 8192;
 
-/// What a reduction adds up. At<R>(i) is term i, computed in R.
-template <class T>
-struct AbsoluteOf {
-  using Element = T;
-  const T* x;
-  template <class R>
-  KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {
-    return std::fabs(static_cast<R>(x[i]));
-  }
-};
-
-template <class T>
-struct SquareOf {
-  using Element = T;
-  const T* x;
-  template <class R>
-  KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {
-    return static_cast<R>(x[i]) * static_cast<R>(x[i]);
-  }
-};
-
-template <class T>
-struct ProductOf {
-  using Element = T;
-  const T *x, *y;
-  template <class R>
-  KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {
-    return static_cast<R>(x[i]) * static_cast<R>(y[i]);
-  }
-};
-
 /// If x is among the first `bytes` bytes of its page, has the processor fetch as many from the next page,
 /// which may be beyond the array: its own prefetchers end with a page, and sums would wait at the beginning
 /// of each.
@@ -56,27 +25,88 @@ struct ProductOf {
     __builtin_prefetch(reinterpret_cast<const void*>(first + kPage + line));
 }
 
+/// What a reduction adds up. At<R>(i) is term i, computed in R. kTogether of them are added in R: then no
+/// float has been rounded more than three times, by 6e-8 each. Prefetch: PrefetchPage for each array.
+template <class T>
+struct AbsoluteOf {
+  using Element = T;
+  static constexpr int kTogether = 8;
+  const T* x;
+  [[gnu::always_inline]] void Prefetch(std::int64_t i, std::uintptr_t bytes) const {
+    PrefetchPage(x + i, bytes);
+  }
+  template <class R>
+  KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {
+    return std::fabs(static_cast<R>(x[i]));
+  }
+};
+
+template <class T>
+struct SquareOf {
+  using Element = T;
+  static constexpr int kTogether = 4;
+  const T* x;
+  [[gnu::always_inline]] void Prefetch(std::int64_t i, std::uintptr_t bytes) const {
+    PrefetchPage(x + i, bytes);
+  }
+  template <class R>
+  KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {
+    return static_cast<R>(x[i]) * static_cast<R>(x[i]);
+  }
+};
+
+template <class T>
+struct ProductOf {
+  using Element = T;
+  static constexpr int kTogether = 4;
+  const T *x, *y;
+  [[gnu::always_inline]] void Prefetch(std::int64_t i, std::uintptr_t bytes) const {
+    PrefetchPage(x + i, bytes);
+    PrefetchPage(y + i, bytes);
+  }
+  template <class R>
+  KOKKOS_FORCEINLINE_FUNCTION R At(std::int64_t i) const {
+    return static_cast<R>(x[i]) * static_cast<R>(y[i]);
+  }
+};
+
+inline constexpr std::int64_t kSumLanes = 16;
+
+/// So many terms of a lane, from term i on, added pairwise.
+template <class R, int kTerms, class Term>
+[[gnu::always_inline]] inline R Together(const Term& term, std::int64_t i) {
+  if constexpr (kTerms == 1)
+    return term.template At<R>(i);
+  else
+    return Together<R, kTerms / 2>(term, i) + Together<R, kTerms / 2>(term, i + kTerms / 2 * kSumLanes);
+}
+
+/// The sum of lanes: the upper half of them is added to the lower one, until one is left.
+template <int kCount>
+[[gnu::always_inline]] inline double Halved(const double (&lanes)[kCount]) {
+  if constexpr (kCount == 1) return lanes[0];
+  if constexpr (kCount > 1) {
+    constexpr int kHalf = kCount / 2;
+    double sums[kHalf];
+    for (int lane = 0; lane < kHalf; ++lane) sums[lane] = lanes[lane] + lanes[lane + kHalf];
+    return Halved(sums);
+  }
+}
+
 /// Terms first ... last-1. As many lanes as fit the widest register, so that the compiler may use it; each
-/// adds four terms pairwise in R (for R float: at most 2 roundings of 6e-8, and the product's own), and the
-/// rest in double.
+/// adds kTogether terms in R, and the rest in double.
 template <class R, class Term>
 [[gnu::always_inline]] inline double SumIn(const Term& term, std::int64_t first, std::int64_t last) {
-  constexpr std::int64_t kLanes = 16;
+  constexpr std::int64_t kLanes = kSumLanes, kStep = kLanes * Term::kTogether;
   double lanes[kLanes] = {};
-  for (; first + 4 * kLanes <= last; first += 4 * kLanes) {
-    PrefetchPage(term.x + first, 4 * kLanes * sizeof(*term.x));
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      const std::int64_t i = first + lane;
-      const R low = term.template At<R>(i) + term.template At<R>(i + kLanes);
-      const R high = term.template At<R>(i + 2 * kLanes) + term.template At<R>(i + 3 * kLanes);
-      lanes[lane] += low + high;
-    }
+  for (; first + kStep <= last; first += kStep) {
+    term.Prefetch(first, kStep * sizeof(typename Term::Element));
+    for (std::int64_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] += Together<R, Term::kTogether>(term, first + lane);
   }
   for (std::int64_t lane = 0; first < last; ++first, lane = (lane + 1) % kLanes)
     lanes[lane] += term.template At<double>(first);
-  for (std::int64_t half = kLanes / 2; half > 0; half /= 2)
-    for (std::int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-  return lanes[0];
+  return Halved(lanes);
 }
 
 /// In the elements' type, and again in double where a term or a sum on the way was too large for a float, or

@@ -2,12 +2,16 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
+#include "ferry/detail/blas_kernels.hpp"
 #include "ferry/detail/kokkos/series.hpp"
 #include "ferry/error.hpp"
+#include "ferry/log.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -56,6 +60,17 @@ struct ScaleElement {
 
 }  // namespace
 
+void WarnOfOldBlasKernels(const Place& place) {
+  static std::atomic_flag asked;
+  if (asked.test(std::memory_order_relaxed)) return;
+  if (place.side() == Side::kGpu && OnDeviceSpace(place.device().properties())) return;
+  if (asked.test_and_set()) return;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): a program that sets it meanwhile does so too late for OpenBLAS
+  if (std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
+  const std::string advice = BlasAdvice(openblas_get_corename(), BestBlasKernels());
+  if (!advice.empty()) Log(LogLevel::kWarning, advice);
+}
+
 IntGemmSizes IntGemmSizesOf(const GemmSizes& sizes, const GemmStrides& strides) {
   const auto [transpose_a, transpose_b, m, n, k] = sizes;
   const auto text = [&] {
@@ -92,6 +107,7 @@ void Gemm(const At& at, const GemmSizes& sizes, T alpha, const Operand<const T>&
   if (m == 0 || n == 0) return;
   RequireApart("a", a.part(), c);
   RequireApart("b", b.part(), c);
+  WarnOfOldBlasKernels(at.place());
   RunSeries(
       at,
       [=](const Series& series, const T* x, const T* y, T* z) { series.Gemm(size, alpha, x, y, beta, z); }, a,

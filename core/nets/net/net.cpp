@@ -6,6 +6,7 @@
 
 #include "core/nets/format/filter_net.hpp"
 #include "core/nets/net/graph.hpp"
+#include "ferry/detail/blas_kernels.hpp"
 #include "ferry/log.hpp"
 #include "ferry/nets/proto_io.hpp"
 #include "ferry/nets/upgrade.hpp"
@@ -67,6 +68,7 @@ void Net<T>::Init(const NetParameter& param, const Place& place, RandomSeed seed
   NetParameter split;
   InsertSplits(filtered, &split);
   graph_ = detail::BuildNet<T>(split, place, seed);
+  detail::WarnOfOldBlasKernels(place);
 }
 
 template <class T>
