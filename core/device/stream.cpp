@@ -234,7 +234,7 @@ std::shared_ptr<void> Event::Own(Device& device, EventHandle handle) {
 
 void Event::GetNumber(const Stream& on) noexcept {
   if (const detail::TellOfWaits* const tell = detail::tell_of_waits.load(std::memory_order_relaxed))
-    std::get_deleter<Release>(owner_)->number = tell->nobody(on);
+    std::get_deleter<Release>(owner_)->number = tell->made(on);
 }
 detail::PointNumber Event::number() const noexcept { return std::get_deleter<Release>(owner_)->number; }
 

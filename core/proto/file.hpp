@@ -32,8 +32,8 @@ std::string ReadFile(const std::filesystem::path& file, std::size_t most, const 
 std::filesystem::path WhereLinksLead(const std::filesystem::path& file, const std::string& where);
 
 /// A file that takes the place of another one at Commit. Without Commit it disappears. Links to the other one
-/// stay. Until Commit it has no name, so that it goes with the process, however that ends; where the system or
-/// the file system has no such files, it is written beside the other one.
+/// stay. Until Commit it has no name, so that it goes with the process, however that ends; where the system
+/// or the file system has no such files, it is written beside the other one.
 class NewFile {
  public:
   /// Throws Error, also where `file` is there and is not a regular file that may be written.

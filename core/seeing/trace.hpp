@@ -142,6 +142,7 @@ class Trace::Events : public Observer {
   void AddWait(Track& track, Period waited, std::string_view text);
   bool IsAwaited(const SyncedMemory& memory) const;
   std::optional<Begun> LastBefore(detail::PointNumber point) const;
+  static void BeginAnew(Track& track);
   static void Await(Track& waiter, Begun work);
   void EndAwaited(Begun work, Period waited);
 

@@ -92,11 +92,17 @@ void Trace::Events::Await(Track& waiter, Begun work) {
     awaited.push_back(work);
 }
 
+/// The next access is a slice of its own, be it of the same line as the open one.
+void Trace::Events::BeginAnew(Track& track) {
+  if (track.open) track.open->access.reset();
+}
+
 void Trace::Events::On(const PointRecord& point) {
   const Turn turn(*this);
   if (!turn) return;
   const auto of = tracks_.find({SpaceOf(&point.on->device()), point.on->id()});
   if (of == tracks_.end() || of->second.begun < 0) return;  // nothing was queued there yet
+  BeginAnew(of->second);
   if (points_.size() == kMostPoints) points_.erase(points_.begin());
   points_.insert({point.number, {&of->second, of->second.begun}});
 }
@@ -111,6 +117,7 @@ void Trace::Events::On(const PointWaitRecord& wait) {
   const Turn turn(*this);
   if (!turn) return;
   Track& waiter = TrackOf(*wait.on);
+  BeginAnew(waiter);
   const auto last = LastBefore(wait.point);
   if (last && last->track != &waiter) Await(waiter, *last);
 }

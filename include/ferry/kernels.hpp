@@ -126,9 +126,9 @@ void Axpby(const At& at, detail::Scalar<Y> alpha, X&& x, detail::Scalar<Y> beta,
 }
 
 /// The sum of |x[i]|, with a float64 total, as all sums here have. On a host, the error of a sum of floats is
-/// at most 1.8e-7 times the sum of the terms' magnitudes, unless denormal numbers count as zero. In one mode
-/// of the floating point unit a sum has the same bits on every call with one kind of place, and on every
-/// host.
+/// at most 1.8e-7 times the sum of the terms' magnitudes, unless denormal numbers count as zero or the
+/// program has chosen another way to round. In one mode of the floating point unit a sum has the same bits on
+/// every call with one kind of place, and on every host.
 template <class X>
 double Asum(const At& at, X&& x) {
   if constexpr (detail::AreReal<X>())

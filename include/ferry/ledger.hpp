@@ -90,10 +90,11 @@ class Ledger {
   /// The entries as a table, at most `rows` of each kind, and the advice.
   std::string Table(std::size_t rows = 20) const;
   /// {"entries": […], "advice": […]}. An entry has the members of LedgerEntry; an optional one without a
-  /// value is left out, and so is "pageable" where it is false. Times are in nanoseconds, and a site is an object of
-  /// "file", "line" and "function". In place of `access` and `purpose` stands how the two lines asked for the
-  /// bytes: "written_as" is "mutable" or "overwrite"; "asked_as" is "read", "mutable", "overwrite",
-  /// "prefetch" or "release", and is left out where the line asked for none, as of allocations and evictions.
+  /// value is left out, and so is "pageable" where it is false. Times are in nanoseconds, and a site is an
+  /// object of "file", "line" and "function". In place of `access` and `purpose` stands how the two lines
+  /// asked for the bytes: "written_as" is "mutable" or "overwrite"; "asked_as" is "read", "mutable",
+  /// "overwrite", "prefetch" or "release", and is left out where the line asked for none, as of allocations
+  /// and evictions.
   std::string Json() const;
   /// Json to a file that ends in .json, else the whole Table. A file that stdout or stderr goes to keeps what
   /// is there. Throws Error, which names the file, where it can't be written.

@@ -132,7 +132,8 @@ struct StreamWaitRecord {
   Site site;      ///< of the call
 };
 
-/// The program made an Event of a Stream. One by a bare handle is not told.
+/// The program made an Event of a Stream. Not told is one of a bare handle, one of Event::OfCopy, and one
+/// that is made in a call of an observer.
 struct PointRecord {
   std::uint64_t number;  ///< of the point, by which waits for it are told; no other point has it
   const Stream* on;      ///< all that it was given so far comes before the point
@@ -140,8 +141,9 @@ struct PointRecord {
 
 /// A stream waits for an Event because the program said so, by Event::StreamWait. The host does not wait.
 struct PointWaitRecord {
-  std::uint64_t point;  ///< PointRecord::number; 0 of one that was not told
-  const Stream* on;     ///< the stream that waits
+  /// PointRecord::number, of which an observer that came later was not told; 0 where there was no record.
+  std::uint64_t point;
+  const Stream* on;  ///< the stream that waits
 };
 
 /// The host waited for a device because the program said so, by Stream::Synchronize, Event::HostWait, Elapsed

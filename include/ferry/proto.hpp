@@ -32,8 +32,9 @@ BlobProtoVector ReadBlobProtoVector(std::istream& in, const std::string& name = 
 
 /// The file appears whole or not at all: it is written without a name where the system has such files, else
 /// beside its place, and takes its place once it is on the disk. An old file keeps its permissions, and stays
-/// as it was if anything fails. Symbolic links are followed to their end, and stay. A file that may not be written is an Error; so are a path that is no regular file (for devices
-/// and pipes there are the streams), and a BlobProto without a field, which could not be read again.
+/// as it was if anything fails. Symbolic links are followed to their end, and stay. A file that may not be
+/// written is an Error; so are a path that is no regular file (for devices and pipes there are the streams),
+/// and a BlobProto without a field, which could not be read again.
 void WriteBlobProto(const std::filesystem::path& file, const BlobProto& message);
 /// To a stream, as far as it goes: what was written before an error stays written.
 void WriteBlobProto(std::ostream& out, const BlobProto& message, const std::string& name = "stream");

@@ -23,14 +23,23 @@ void EndTrace(const Trace& trace) noexcept;
 /// begins when the host queued the copy or the kernel (or accessed the bytes for it), and ends when the next
 /// one was queued there, or when the host had waited for it. So the slices show when work was queued, and in
 /// which order. The device may have begun the work later, and may have ended it after its slice, unless the
-/// host had waited. Flows lead from the work to the wait; not to a wait for an Event, which does not say
-/// whose work comes before it: then the slices end whose work is over by the device's clock. A second track
-/// of the stream shows when the device ran copies and calls of typed operands: by two measuring events around
-/// each, put on the host's time line to within some microseconds. That track lacks work of a device without a
-/// clock, work under graph capture, and work that is not over when the device's last memory ends; of a stream
-/// that nobody waits for, it has the last 1024. On that track, a call that makes another call on its stream
-/// begins only where the inner call ends. On threads, slices are what the host did: waits, calls, and kernels
-/// on the CPU. Counters are the live bytes that Ferry allocated since the trace began.
+/// host had waited.
+///
+/// Flows lead from the work to the wait, of the host or of a stream; of an Event, from the last work that its
+/// stream was given before it. Where the host has waited for an Event, the slices of the device's streams end
+/// whose work is over by its clock, too. Of the last 1024 events it is known what was before them, if
+/// observers were told of them (PointRecord). What a stream waits for before its next slice has 32 flows at
+/// most, and streams beyond 1024 of a device share a track, and its flows. A borrowed stream whose handle
+/// comes again is one track with the old one. Work that another thread queues on the stream while an Event is
+/// made may be taken for work before it.
+///
+/// A second track of the stream shows when the device ran copies and calls of typed operands: by two
+/// measuring events around each, put on the host's time line to within some microseconds. That track lacks
+/// work of a device without a clock, work under graph capture, and work that is not over when the device's
+/// last memory ends; of a stream that nobody waits for, it has the last 1024. On that track, a call that
+/// makes another call on its stream begins only where the inner call ends. On threads, slices are what the
+/// host did: waits, calls, and kernels on the CPU. Counters are the live bytes that Ferry allocated since the
+/// trace began.
 ///
 /// A record takes some microseconds, and more beyond 1024 streams of a device. It is written when 64 KiB have
 /// come together, or with the first record that is a second after the last time; if the program dies, the

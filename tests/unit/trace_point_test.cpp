@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "tests/unit/trace_fixture.hpp"
@@ -83,6 +84,31 @@ TEST_CASE("What waits for an event before which nothing was queued has no flow, 
   of_waiter.HostWait();
   nothing.HostWait();
   CHECK(Only(f.Events(), "s", "wait").empty());
+}
+
+TEST_CASE("Accesses of one line are two slices where an event, or a wait for one, lies between them") {
+  const bool waits = GENERATE(false, true);
+  TraceFixture f;
+  Array<float> x(100, *f.device, "x"), y(100, *f.device, "y"), z(100, *f.device, "z");
+  const Stream one(*f.device), two(*f.device);
+  Set(Place(one), 1.0F, x);
+  const Event before(one);
+  std::optional<Event> between;
+  for (Array<float>* const array : {&y, &z}) {
+    static_cast<void>(Place(two).ReadWrite(*array));
+    if (between) continue;
+    if (waits) before.StreamWait(two);
+    between.emplace(waits ? one : two);
+  }
+  if (!waits) between->HostWait();
+  const auto events = f.Events();
+  const auto begins = Only(events, "s", "wait"), ends = Only(events, "f", "wait"),
+             accesses = Queued(events, "access");
+  REQUIRE((begins.size() == 1 && ends.size() == 1 && accesses.size() == 2));
+  const auto is = [](const Json& flow, const Json& slice) {
+    return OnOneTrack(flow, slice) && flow.Number("ts") == slice.Number("ts");
+  };
+  CHECK((waits ? is(ends[0], accesses[1]) : is(begins[0], accesses[0])));
 }
 
 TEST_CASE("Of the last 1024 events it is known what was before them") {

@@ -24,8 +24,8 @@ struct TellOfWaits {
                std::int64_t waited_ns) noexcept;
   /// A stream, for an event.
   void (*stream)(PointNumber point, const Stream& on) noexcept;
-  /// Nobody yet, for an event that was made. Returns its number.
-  PointNumber (*nobody)(const Stream& on) noexcept;
+  /// Nobody yet: an event was made, for which this is the number.
+  PointNumber (*made)(const Stream& on) noexcept;
 };
 /// Null where nobody is to be told.
 extern std::atomic<const TellOfWaits*> tell_of_waits;

@@ -24,6 +24,9 @@ MUTATIONS = [
     (BLOB_H, "Blob(Blob&& other) noexcept : device_(other.device_) {", "Blob(Blob&& other) noexcept {",
      "a blob that was moved from has lost its device"),
 
+    (BLOB, "const bool fits = shape_ == source.shape_ && HasShape() == source.HasShape();", "const bool fits = true;",
+     "CopyFrom does not compare shapes"),
+
     # Accesses.
     (BLOB_ARRAYS, "access == Access::kOverwrite && array.size() != count() ?", "false ?",
      "who overwrites a blob in larger storage drops the rest"),
