@@ -54,7 +54,8 @@ function(ferry_add_libraries)
   # A hundred bytes are zeroed by stores, not by `rep stos`, which is slow to start: on an Intel Xeon it took half the time
   # of SyncedMemory's constructor.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-    target_compile_options(ferry_memory PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign>)
+    target_compile_options(
+      ferry_memory PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign>)
   endif()
   set(all ferry_memory)
   if(FERRY_KERNELS)
