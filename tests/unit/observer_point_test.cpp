@@ -65,6 +65,7 @@ TEST_CASE("Events that Ferry makes for itself, or a program by a bare handle, ar
     memory.mutable_gpu_data(one), memory.gpu_data(two), memory.mutable_gpu_data(one);
     memory.cpu_data(), memory.gpu_data(Stream::Main(*other));
     memory.Forget(Stream::Borrow(*f.device, one.handle()));
+    memory.mutable_cpu_data(), memory.Prefetch(Side::kGpu, one), memory.gpu_data(two);
     const Overlap::Kernels kernels(section, one);
     memory.mutable_gpu_data(two);
   }
