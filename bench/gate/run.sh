@@ -11,7 +11,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
 # What each dump of callgrind counted under "name calls", a call. The environment and the program's path lie on the stack,
-# whose alignment decides how many steps it takes to move or to zero some bytes there: they are the same for everybody.
+# whose alignment decides how many steps it takes to move or to zero some bytes there: they are the same for everybody, except
+# for LD_LIBRARY_PATH.
 count_instructions() {
   cp "$1" "$dir/program"
   (cd "$dir" && env -i ${LD_LIBRARY_PATH:+LD_LIBRARY_PATH="$LD_LIBRARY_PATH"} "$(command -v valgrind)" --quiet --tool=callgrind \

@@ -25,8 +25,8 @@ void EndTrace(const Trace& trace) noexcept;
 /// which order. The device may have begun the work later, and may have ended it after its slice, unless the
 /// host had waited.
 ///
-/// Flows lead from the work to the wait, of the host or of a stream; of an Event, from the last work that its
-/// stream was given before it. Where the host has waited for an Event, the slices of the device's streams end
+/// Flows lead from the work to the wait, of the host or of a stream; of an Event, from the last slice of its
+/// stream before it. Where the host has waited for an Event, the slices of the device's streams end
 /// whose work is over by its clock, too. Of the last 1024 events it is known what was before them, if
 /// observers were told of them (PointRecord). What a stream waits for before its next slice has 32 flows at
 /// most, and streams beyond 1024 of a device share a track, and its flows. A borrowed stream whose handle

@@ -6,12 +6,12 @@
 
 #include "ferry/detail/language.hpp"
 
-/// An OpenBLAS that is older than the processor runs kernels of a much older one, unless OPENBLAS_CORETYPE in
-/// the environment says which to run.
 namespace ferry {
 class Place;
 }
 
+/// An OpenBLAS that is older than the processor runs kernels of a much older one, unless OPENBLAS_CORETYPE in
+/// the environment says which to run.
 namespace ferry::detail {
 
 /// OpenBLAS' name for the best kernels of float that this processor can run; null where the choice is

@@ -17,14 +17,14 @@ namespace detail {
 /// Of points in the work of streams: each has a number of its own if it was told of, and else 0.
 using PointNumber = std::uint64_t;
 
-/// Tells observers what the program has wait for a device.
+/// Tells observers of waits that the program asks for, and of the events that it makes.
 struct TellOfWaits {
-  /// The host, for a stream, or, if that is null, for events.
+  /// The host has waited for a stream, or, if that is null, for events.
   void (*host)(const Device& device, const Stream* on, std::array<PointNumber, 2> points, const Site& site,
                std::int64_t waited_ns) noexcept;
-  /// A stream, for an event.
+  /// A stream waits for an event.
   void (*stream)(PointNumber point, const Stream& on) noexcept;
-  /// Nobody yet: an event was made, for which this is the number.
+  /// An event was made. Returns its number.
   PointNumber (*made)(const Stream& on) noexcept;
 };
 /// Null where nobody is to be told.
