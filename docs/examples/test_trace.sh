@@ -54,10 +54,27 @@ if [ -n "$browser" ]; then
   has '<dt>operands</dt><dd>overwrite "weight0"</dd>' "$keys"
   has 'data-zoomed="true"' "$keys"
 
-  # An access by a pointer has no time by the device's clock.
+  # A slice that is selected can be seen, in whatever row it is, and so can what is said of it.
   slice() { # slice <stream> <category>
     printf ',{"ph":"X","pid":2,"tid":%s,"ts":0,"dur":9,"cat":"%s","name":"n"}' "$1" "$2"
   }
+  {
+    printf '[{"ph":"M","pid":1,"tid":0,"name":"ferry_trace"}'
+    for stream in $(seq 100); do slice "$stream" kernel; done
+    echo ']'
+  } >"$dir/many.json"
+  "$report" "$dir/many.json"
+  keys='const seen = (number) => {
+    select(number);
+    const top = tracks[order[number][0]].row * rowHeight - frame.scrollTop, said = find("details").getBoundingClientRect();
+    return top >= 0 && top + axis + rowHeight <= frame.clientHeight && said.top >= 0 && said.bottom <= innerHeight + 1;
+  };
+  document.body.dataset.seen = [99, 0, 50, 51, 49].map(seen).join(" ");'
+  sed '/<\/body>/d' "$dir/many.html" >"$dir/seen.html"
+  echo "<script>$keys</script></body></html>" >>"$dir/seen.html"
+  has 'data-seen="true true true true true"' "$(draw seen.html)"
+
+  # An access by a pointer has no time by the device's clock.
   pointers() { # pointers <category>...: what the page says beside a kernel and a copy that have times
     {
       printf '[{"ph":"M","pid":1,"tid":0,"name":"ferry_trace"}' && slice 1 "device copy" && slice 2 kernel

@@ -5,7 +5,7 @@ const kinds = ["copy", "kernel", "access", "call", "wait", "mark"];
 const kindsInWords = ["copy", "kernel", "access by a program's own work", "call", "wait", "prefetch, eviction"];
 const [BEGIN, LENGTH, KIND, NAME, DETAILS] = [1, 2, 3, 4, 5]; // of a slice; 0 is its track
 const most = 200, rowHeight = 22, gutter = 165, axis = 20;
-const canvas = find("timeline");
+const canvas = find("timeline"), frame = find("tracks"); // the frame scrolls where there are many rows
 const tracks = data.tracks.map(([space, name], number) => ({ space, name, number, slices: [] }));
 for (const slice of data.slices) tracks[slice[0]].slices.push(slice);
 const rows = tracks.filter((track) => track.slices.length > 0)
@@ -70,20 +70,32 @@ function drawFlows(pen) {
   }
 }
 
-function drawAxis(pen) {
-  pen.fillStyle = colour("faint");
-  pen.strokeStyle = colour("line");
+// The times that the axis names.
+function* ticks() {
   const power = 10 ** Math.floor(Math.log10(view.length / 8));
   const step = power * [1, 2, 5, 10].find((times) => times * power * 8 >= view.length);
   for (let at = Math.ceil(view.begin / step) * step; at <= view.begin + view.length; at += step) {
-    const x = xOf(at);
-    pen.beginPath();
-    pen.moveTo(x, axis - 4);
-    pen.lineTo(x, canvas.clientHeight);
-    pen.stroke();
-    pen.fillText(timeInWords(at), x + 3, 12);
+    yield at;
     if (at + step === at) break; // beyond what numbers tell apart
   }
+}
+
+function drawGrid(pen) {
+  pen.strokeStyle = colour("line");
+  for (const at of ticks()) {
+    pen.beginPath();
+    pen.moveTo(xOf(at), axis - 4);
+    pen.lineTo(xOf(at), canvas.clientHeight);
+    pen.stroke();
+  }
+}
+
+// Above the rows that the frame shows.
+function drawAxis(pen) {
+  pen.fillStyle = colour("back");
+  pen.fillRect(0, frame.scrollTop, canvas.clientWidth, axis - 4);
+  pen.fillStyle = colour("faint");
+  for (const at of ticks()) pen.fillText(timeInWords(at), xOf(at) + 3, frame.scrollTop + 12);
 }
 
 function drawNames(pen) {
@@ -106,7 +118,7 @@ function draw() {
   pen.font = "12px system-ui, sans-serif";
   pen.fillStyle = colour("back");
   pen.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight);
-  drawAxis(pen);
+  drawGrid(pen);
   const colours = kinds.map(colour);
   for (const track of shown) drawSlices(pen, track, colours);
   drawFlows(pen);
@@ -118,6 +130,7 @@ function draw() {
       Math.max(xOf(slice[BEGIN] + slice[LENGTH]) - xOf(slice[BEGIN]), 3), rowHeight - 4);
   }
   drawNames(pen);
+  drawAxis(pen);
 }
 
 function setView(begin, length) {
@@ -145,6 +158,12 @@ function showDetails(slice) {
     if (name !== "" && name !== "label") say(name.replace("_", " "), name === "bytes" ? bytesInWords(+value[0]) : value.join("\t"));
   }
 }
+// Scrolls the frame to a row, and the page to what is said of the slice.
+function reveal(row) {
+  const top = row * rowHeight, bottom = top + axis + rowHeight;
+  frame.scrollTop = Math.max(Math.min(frame.scrollTop, top), bottom - frame.clientHeight);
+  find("details").scrollIntoView({ block: "nearest" });
+}
 function select(number) {
   if (order.length === 0) return;
   selected = Math.min(Math.max(number, 0), order.length - 1);
@@ -153,6 +172,7 @@ function select(number) {
   const outside = slice[BEGIN] < view.begin || slice[BEGIN] > view.begin + view.length;
   if (outside) setView(slice[BEGIN] - view.length / 4, view.length);
   else draw();
+  reveal(tracks[slice[0]].row);
 }
 
 const actions = {
@@ -216,4 +236,5 @@ showMemory();
 onTheme.push(draw);
 showTheme();
 window.addEventListener("resize", draw);
+frame.addEventListener("scroll", draw);
 root.dataset.ready = "yes";
