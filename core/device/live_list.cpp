@@ -89,7 +89,8 @@ std::string LiveList::Text(Where where) const {
   const std::vector<LiveBlock> blocks = Blocks(where);
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, blocks.size()); ++i) text += LineOf(blocks[i]);
-  if (blocks.size() > kShown) text += "\n  and " + std::to_string(blocks.size() - kShown) + " smaller ones";
+  const std::size_t left = blocks.size() - std::min(kShown, blocks.size());
+  if (left != 0) text += "\n  and " + std::to_string(left) + (left == 1 ? " smaller one" : " smaller ones");
   return text;
 }
 

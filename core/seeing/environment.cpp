@@ -81,10 +81,10 @@ void KeepLedger(std::string_view wanted) {
   if (TakeWord(wanted, "0")) return;
   const bool verifies = TakeWord(wanted, "verify");
   if (!verifies) TakeWord(wanted, "1");
-  if (!wanted.empty() && !NamesFile(wanted)) {
+  if (!wanted.empty() && (!NamesFile(wanted) || wanted.ends_with(",verify") || wanted.ends_with(",1"))) {
     Log(LogLevel::kWarning, "FERRY_LEDGER=" + all +
-                                " is neither 0, 1, verify nor a file; say 1, verify, or a file with a dot or "
-                                "a slash in its name");
+                                " is neither 0, 1, verify nor a file; say 1, verify, a file with a dot or a "
+                                "slash in its name, or verify,<file>");
     return;
   }
   const std::string named = WithProcessId(std::string(wanted));

@@ -86,7 +86,7 @@ void AddUnread(const LedgerEntry& entry, std::vector<std::string>& advice) {
       ", nobody read it there before it was overwritten or given back, or the program ended; unless a "
       "pointer that was kept has been used, " +
       (!all      ? "what that copied was needless"
-       : release ? "without that Release there is no copy"
+       : release ? "without that Release there is no copy, unless a later Release makes it"
                  : "that Prefetch is needless"));
 }
 

@@ -156,6 +156,9 @@ TEST_CASE("an OutOfMemory lists the ten largest of its side") {
     REQUIRE(at != std::string::npos);
   }
   CHECK_THAT(text, Catch::Matchers::EndsWith("\n  and 2 smaller ones"));
+  memories.erase(memories.begin());
+  CHECK_THROWS_MATCHES(over.gpu_data(), OutOfMemory,
+                       MessageMatches(Catch::Matchers::EndsWith("\n  and 1 smaller one")));
   CHECK_THAT(text, !ContainsSubstring("of the host"));
 }
 
