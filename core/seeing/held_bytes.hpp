@@ -16,21 +16,39 @@ class HeldBytes {
   /// Null is the host, which is not asked about. Throws std::bad_alloc.
   void Add(const Device* device, ByteRange range) {
     if (device == nullptr) return;
-    std::erase_if(held_, [&](const Held& old) { return old.by == device && Within(old.range, range); });
-    if (held_.size() == kMost) held_.erase(held_.begin());
-    held_.push_back({device, range});
+    std::size_t first = range.first, last = range.first + range.bytes;
+    std::erase_if(held_, [&](const Held& old) {  // those beside it become one with it
+      if (old.by != device || old.range.first > last || EndOf(old.range) < first) return false;
+      first = std::min(first, old.range.first);
+      last = std::max(last, EndOf(old.range));
+      return true;
+    });
+    if (held_.size() >= kMost) held_.erase(held_.begin());
+    held_.push_back({device, {first, last - first}});
   }
-  /// Somebody writes there.
+  /// Somebody writes there. Throws std::bad_alloc.
   void Remove(ByteRange range) {
-    std::erase_if(held_, [&](const Held& old) { return Meet(old.range, range); });
+    std::vector<Held> rest;
+    std::erase_if(held_, [&](const Held& old) {
+      if (!Meet(old.range, range)) return false;
+      if (old.range.first < range.first)
+        rest.push_back({old.by, {old.range.first, range.first - old.range.first}});
+      if (EndOf(range) < EndOf(old.range))
+        rest.push_back({old.by, {EndOf(range), EndOf(old.range) - EndOf(range)}});
+      return true;
+    });
+    held_.insert(held_.end(), rest.begin(), rest.end());
   }
   /// The device has given back its memory.
   void Remove(const Device* device) {
     std::erase_if(held_, [&](const Held& old) { return old.by == device; });
   }
-  bool Has(const Device* device, ByteRange range) const {
-    return std::any_of(held_.begin(), held_.end(),
-                       [&](const Held& one) { return one.by == device && Within(range, one.range); });
+  /// Those that have all of these bytes. Throws std::bad_alloc.
+  std::vector<const Device*> HoldersOf(ByteRange range) const {
+    std::vector<const Device*> holders;
+    for (const Held& one : held_)
+      if (Within(range, one.range)) holders.push_back(one.by);
+    return holders;
   }
 
  private:
@@ -38,7 +56,9 @@ class HeldBytes {
     const Device* by;
     ByteRange range;
   };
-  static constexpr std::size_t kMost = 16;
+  static std::size_t EndOf(ByteRange range) noexcept { return range.first + range.bytes; }
+
+  static constexpr std::size_t kMost = 64;
   std::vector<Held> held_;
 };
 

@@ -51,16 +51,16 @@ void Ledger::Book::CountPendingAsUnread() {
 
 /// Follows the copy, and says how many returns it is to count as, if it takes the last one back: with the
 /// second one in its direction, the first one counts. Of one by way of the host, both halves are one trip.
-unsigned Ledger::Book::Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept {
+unsigned Ledger::Book::Returns(const CopyRecord& copy, detail::ByRange<Trip>& trips) {
   if (!copy.written) return 0;
   const Site &written = copy.written->site, &asked = copy.site;
-  const bool near = trip && detail::Same(trip->range, copy.range);
-  const bool goes_on = near && copy.from == trip->to && detail::Same(written, trip->written) &&
-                       detail::Same(asked, trip->asked);
-  const bool returns = near && copy.from == trip->to && copy.to == trip->from &&
-                       detail::Same(written, trip->asked) && detail::Same(asked, trip->written);
+  const Trip* const trip = trips.Of(copy.range);
+  const bool near = trip != nullptr && copy.from == trip->to;
+  const bool goes_on = near && detail::Same(written, trip->written) && detail::Same(asked, trip->asked);
+  const bool returns = near && copy.to == trip->from && detail::Same(written, trip->asked) &&
+                       detail::Same(asked, trip->written);
   const unsigned now = returns ? trip->returns + 1 : 0;
-  trip = {written, asked, goes_on ? trip->from : copy.from, copy.to, copy.range, now};
+  trips.Put({written, asked, goes_on ? trip->from : copy.from, copy.to, copy.range, now});
   if (now <= 2) return 0;
   return now <= 4 ? 2 : 1;
 }
@@ -71,10 +71,10 @@ void Ledger::Book::On(const CopyRecord& copy) {
   const Key key = KeyOf(copy, memory.name);
   LedgerEntry& entry = Count(memory, key, copy.range.bytes, copy.took_ns);
   const bool in_vain = detail_ == Detail::kVerify && InVain(copy, memory);
-  unsigned returns = Returns(copy, memory.trip);
+  unsigned returns = Returns(copy, memory.trips);
   if (entry.returned + returns > entry.count) returns = 1;  // the one before was counted in another
   if (in_vain)
-    ++entry.unwritten, memory.trip.reset();  // its line has not written them
+    ++entry.unwritten, memory.trips.Remove(copy.range);  // its line has not written them
   else
     entry.returned += returns;
   if (copy.purpose != Purpose::kAccess && Follows()) ++entry.pending;
@@ -92,7 +92,7 @@ void Ledger::Book::On(const AccessRecord& access) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*access.memory);
   if (access.side == Side::kGpu && access.access != Access::kRead)
-    memory.written = {access.site, access.range, Clock::now(), access.on->id()};
+    NoteWork(memory, {access.site, access.range, Clock::now(), access.on->id()});
   if (detail_ == Detail::kVerify) Verify(access, memory);
 }
 
@@ -100,7 +100,7 @@ void Ledger::Book::On(const FillRecord& fill) {
   const std::lock_guard lock(mutex_);
   Memory& memory = MemoryOf(*fill.memory);
   memory.held.Remove(fill.range);  // not all losses are told
-  if (memory.lent && detail::Meet(memory.lent->range, fill.range)) memory.lent.reset();
+  memory.lent.Remove(fill.range);
   Count(memory,
         {.kind = LedgerKind::kFill,
          .name = memory.name,
@@ -120,11 +120,11 @@ void Ledger::Book::On(const CallRecord& call) {
   for (const auto& [memory, range, access] : call.operands) {
     if (access == Access::kRead) {
       // An Assign. Had its source only been read, a device would have made the copy, and have the bytes.
-      if (copies && call.on == nullptr && detail_ == Detail::kVerify) MemoryOf(*memory).lent.reset();
+      if (copies && call.on == nullptr && detail_ == Detail::kVerify) MemoryOf(*memory).lent.Remove(range);
       continue;
     }
     Memory& written = MemoryOf(*memory);
-    if (call.on != nullptr) written.written = {call.site, range, now, call.on->id()};
+    if (call.on != nullptr) NoteWork(written, {call.site, range, now, call.on->id()});
     if (!copies) continue;
     const std::size_t space = spaces_.NumberOf(call.on != nullptr ? &call.on->device() : nullptr);
     Count(written,
@@ -144,11 +144,23 @@ void Ledger::Book::On(const CallRecord& call) {
         0, call.took_ns);
 }
 
+Ledger::Book::Done& Ledger::Book::DoneOf(detail::StreamId on) {
+  if (done_.size() >= kMost && !done_.contains(on)) done_.clear();
+  return done_[on];
+}
+
+void Ledger::Book::NoteWork(Memory& memory, const Work& work) {
+  memory.written.Put(work);
+  DoneOf(work.on).queued = work.at;
+}
+
 /// A wait for all of a stream, or for a copy that was queued last there, is over.
 void Ledger::Book::NoteDone(detail::StreamId on, std::int64_t waited_ns) {
-  if (done_.size() == kMost) done_.clear();
+  Done& done = DoneOf(on);
+  if (done.of > done.queued) return;  // nothing new
   const auto now = Clock::now();
-  done_[on] = {now - std::chrono::nanoseconds(waited_ns), now};
+  done.of = now - std::chrono::nanoseconds(waited_ns);
+  done.at = now;
 }
 
 /// Whether the host knew that the work is over, `before_ns` ago.
@@ -181,21 +193,21 @@ void Ledger::Book::On(const WaitRecord& wait) {
   const auto fetched = std::exchange(memory.fetched, std::nullopt);
   const bool copies = wait.side == Side::kCpu && fetched && detail::Same(fetched->site, wait.site) &&
                       detail::Within(fetched->range, wait.range);
-  const bool known = copies && wait.access == Access::kRead && wait.written && memory.written &&
-                     detail::Same(wait.written->site, memory.written->site) &&
-                     detail::Within(wait.range, memory.written->range);
+  const Work* const work = memory.written.Around(wait.range);
+  const bool known = copies && wait.access == Access::kRead && wait.written && work != nullptr &&
+                     detail::Same(wait.written->site, work->site);
   // The wait, and as much before it.
-  if (known && WasDone(*memory.written, 2 * wait.waited_ns)) ++entry.in_time;
+  if (known && WasDone(*work, 2 * wait.waited_ns)) ++entry.in_time;
   if (copies) NoteDone(fetched->on, wait.waited_ns);
 }
 
 /// A block ends, with the bytes that it had.
 void Ledger::Book::NoteEnd(const Device* device, Memory& memory) {
   memory.held.Remove(device);
-  if (memory.lent) memory.lent->holders.Remove(device);
+  memory.lent.ForEach([&](Lent& lent) { std::erase(lent.holders, device); });
   if (device != nullptr) return;
-  memory.written.reset();  // what a Prefetch had brought since would be lost
-  if (memory.lent && !memory.lent->by_host) memory.lent.reset();
+  memory.written.Clear();  // what a Prefetch had brought since would be lost
+  memory.lent.RemoveIf([](const Lent& lent) { return !lent.by_host; });
 }
 
 void Ledger::Book::On(const LifeRecord& life) {

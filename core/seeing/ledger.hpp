@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/seeing/by_range.hpp"
 #include "core/seeing/held_bytes.hpp"
 #include "core/seeing/spaces.hpp"
 #include "ferry/ledger.hpp"
@@ -82,9 +83,10 @@ class Ledger::Book : public Observer {
     ByteRange range;
     detail::StreamId on;
   };
-  /// What the host has waited for on a stream last: all that was queued by `of`, at `at`.
+  /// What the host knows of a stream: that all is done that was queued by `of`, since `at`. Nothing was
+  /// queued there after `queued`.
   struct Done {
-    Clock::time_point of, at;
+    Clock::time_point of{}, at{}, queued{};
   };
   /// The same, where the ledger verifies: which entry has counted it, and as how many returns.
   struct Arrived {
@@ -98,30 +100,32 @@ class Ledger::Book : public Observer {
     ByteRange range;
     std::uint64_t sum;
     bool by_host;
-    detail::HeldBytes holders;  ///< the devices that had them then
+    std::vector<const Device*> holders;  ///< the devices that had them then
   };
   /// Of a live memory.
   struct Memory {
-    const Name* name = nullptr;      ///< as it was last
-    std::optional<Site> made{};      ///< if that was seen
-    std::optional<Work> written{};   ///< by a device, when it was told last
-    std::optional<Fetch> fetched{};  ///< the last one, unless the host has waited since
+    const Name* name = nullptr;       ///< as it was last
+    std::optional<Site> made{};       ///< if that was seen
+    detail::ByRange<Work> written{};  ///< by a device, when it was told last
+    std::optional<Fetch> fetched{};   ///< the last one, unless the host has waited since
     /// Of the last copy that a write was seen of.
-    std::optional<Trip> trip{};
+    detail::ByRange<Trip> trips{};
     std::array<Counted*, kKinds> counted{};  ///< the entry of each kind that has counted last, or null
     // Where the ledger verifies.
     detail::HeldBytes held{};
-    std::optional<Lent> lent{};        ///< by the last who asked for bytes mutable
+    detail::ByRange<Lent> lent{};      ///< by the last who asked for them mutable
     std::optional<Arrived> arrived{};  ///< the last copy, unless an access has been told since
   };
 
-  static unsigned Returns(const CopyRecord& copy, std::optional<Trip>& trip) noexcept;
+  static unsigned Returns(const CopyRecord& copy, detail::ByRange<Trip>& trips);
   static const Lent* LentFor(const Memory& memory, const std::optional<ferry::Write>& written,
                              ByteRange range) noexcept;
   static bool InVain(const CopyRecord& copy, const Memory& memory);
   static bool InVain(const AccessRecord& access, const Arrived& arrived, const Memory& memory);
   void Verify(const AccessRecord& access, Memory& memory);
   static void NoteEnd(const Device* device, Memory& memory);
+  void NoteWork(Memory& memory, const Work& work);
+  Done& DoneOf(detail::StreamId on);
   void NoteDone(detail::StreamId on, std::int64_t waited_ns);
   bool WasDone(const Work& work, std::int64_t before_ns) const;
   Key KeyOf(const CopyRecord& copy, const Name* name);

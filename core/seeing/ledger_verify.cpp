@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How a ledger that verifies knows that somebody asked for bytes mutable and wrote none.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -31,17 +32,18 @@ std::uint64_t SumOf(const void* from, std::size_t bytes) noexcept {
 const Ledger::Book::Lent* Ledger::Book::LentFor(const Memory& memory,
                                                 const std::optional<ferry::Write>& written,
                                                 ByteRange range) noexcept {
-  const auto& lent = memory.lent;
-  const bool of_it = lent && detail::Same(lent->range, range) && written &&
-                     written->access == Access::kReadWrite && detail::Same(lent->by, written->site);
-  return of_it ? &*lent : nullptr;
+  const Lent* const lent = memory.lent.Of(range);
+  const bool of_it = lent != nullptr && written && written->access == Access::kReadWrite &&
+                     detail::Same(lent->by, written->site);
+  return of_it ? lent : nullptr;
 }
 
 /// Whether a device gets what it had when the host asked for it mutable: the host has not changed it.
 bool Ledger::Book::InVain(const CopyRecord& copy, const Memory& memory) {
   const Lent* const lent = LentFor(memory, copy.written, copy.range);
   return copy.source != nullptr && lent != nullptr && lent->by_host &&
-         lent->holders.Has(copy.to, copy.range) && SumOf(copy.source, copy.range.bytes) == lent->sum;
+         std::find(lent->holders.begin(), lent->holders.end(), copy.to) != lent->holders.end() &&
+         SumOf(copy.source, copy.range.bytes) == lent->sum;
 }
 
 /// The same of the host, which sees bytes only once they have come; who overwrites may not wait for them.
@@ -56,12 +58,11 @@ bool Ledger::Book::InVain(const AccessRecord& access, const Arrived& arrived, co
 
 void Ledger::Book::Verify(const AccessRecord& access, Memory& memory) {
   if (access.in_place) {  // reading alone, or at another place, who asked before it would have saved nothing
-    const auto& lent = memory.lent;
-    const auto& trip = memory.trip;
+    const auto meets = [&](const auto& note) { return detail::Meet(note.range, access.range); };
     const auto is = [&](const Site& site) { return detail::Same(site, access.site); };
-    if (lent && detail::Meet(lent->range, access.range) && !is(lent->by)) memory.lent.reset();
-    if (trip && detail::Meet(trip->range, access.range) && !is(trip->written) && !is(trip->asked))
-      memory.trip.reset();
+    memory.lent.RemoveIf([&](const Lent& lent) { return meets(lent) && !is(lent.by); });
+    memory.trips.RemoveIf(
+        [&](const Trip& trip) { return meets(trip) && !is(trip.written) && !is(trip.asked); });
     return;
   }
   const auto arrived = std::exchange(memory.arrived, std::nullopt);
@@ -69,16 +70,16 @@ void Ledger::Book::Verify(const AccessRecord& access, Memory& memory) {
     LedgerEntry* const entry = Find(arrived->key);
     if (entry != nullptr && entry->unwritten < entry->count) ++entry->unwritten;
     if (entry != nullptr && entry->returned >= arrived->returned) entry->returned -= arrived->returned;
-    memory.trip.reset();
+    memory.trips.Remove(arrived->range);
   }
   if (access.access != Access::kRead) {
     const bool host_alone = access.before == Head::HEAD_AT_CPU || access.before == Head::UNINITIALIZED;
     const bool has_bytes = access.bytes_on_host != nullptr;
     if (access.side == Side::kCpu && has_bytes && host_alone) memory.held.Remove(access.range);
-    memory.lent.reset();
+    memory.lent.Remove(access.range);
     if (has_bytes && access.access == Access::kReadWrite)
-      memory.lent = Lent{access.site, access.range, SumOf(access.bytes_on_host, access.range.bytes),
-                         access.side == Side::kCpu, memory.held};
+      memory.lent.Put({access.site, access.range, SumOf(access.bytes_on_host, access.range.bytes),
+                       access.side == Side::kCpu, memory.held.HoldersOf(access.range)});
     memory.held.Remove(access.range);
   }
   if (access.on != nullptr && access.purpose == Purpose::kAccess)

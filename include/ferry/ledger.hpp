@@ -60,9 +60,10 @@ struct LedgerEntry {
 };
 
 /// While it lives, it counts what moves, and for whom. A record takes some 80 to 100 ns on an idle Zen 3, and
-/// more where the clock and locks take longer. It has a note of each live memory, and at most 4096
-/// entries; where there would be more, half of each kind, those with the least bytes, become one without
-/// label and sites, and `unread` and `pending` are counted no further. Any thread may call.
+/// more where the clock and locks take longer. It has a note of each live memory and of the 32 parts of it
+/// that were asked for last, and at most 4096 entries. Where there would be more, half of each kind, those
+/// with the least bytes, become one without label and sites, and `unread` and `pending` are counted no
+/// further. Any thread may call.
 class Ledger {
  public:
   /// What it looks at.

@@ -108,11 +108,29 @@ TEST_CASE("A Prefetch would have been in time where the host knew long before th
   }
 }
 
+TEST_CASE(
+    "The host knows of each part that it is done since it waited for the stream, and not since the last "
+    "part") {
+  sim::Reset({.seed = 1});
+  Busy device;
+  SyncedMemory memory(40, device, "x");
+  const Stream main = Stream::Main(device);
+  const Ledger ledger;
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    for (const std::size_t first : {0U, 20U}) memory.mutable_gpu_data({first, 20}, main);
+    main.Synchronize();
+    std::this_thread::sleep_for(2 * Busy::kWork);
+    for (const std::size_t first : {0U, 20U}) memory.cpu_data({first, 20});
+    CHECK(Total(ledger, &LedgerEntry::in_time) == 2 * i);
+  }
+}
+
 TEST_CASE("Of two parts that one line writes, each is done when its own stream is") {
   sim::Reset({.seed = 1});
   const auto device = MakeDevice("sim:0");
   const std::array<Stream, 2> streams{Stream(*device), Stream(*device)};
   const bool calls = GENERATE(false, true);
+  const std::size_t done = GENERATE(0U, 1U), other = 1 - done;
   Array<float> array(10, *device);
   SyncedMemory& x = *array.memory();
   const Ledger ledger;
@@ -121,11 +139,11 @@ TEST_CASE("Of two parts that one line writes, each is done when its own stream i
       Set(Place(streams[static_cast<std::size_t>(i)]), 1.0F, array.Slice(5 * i, 5));
     else
       x.mutable_gpu_data({first, 20}, streams[static_cast<std::size_t>(i)]);
-  streams[1].Synchronize();
+  streams.at(done).Synchronize();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  x.cpu_data({0, 20});
+  x.cpu_data({20 * other, 20});
   CHECK(Total(ledger, &LedgerEntry::in_time) == 0);
-  x.cpu_data({20, 20});
+  x.cpu_data({20 * done, 20});
   CHECK(Total(ledger, &LedgerEntry::in_time) == 1);
 }
 

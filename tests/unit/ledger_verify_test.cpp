@@ -231,7 +231,8 @@ TEST_CASE("Bytes that look like those that a device asked for are not those") {
   LedgerFixture f;
   SyncedMemory x(400, *f.device, "x");
   const Stream main = Stream::Main(*f.device);
-  std::memset(x.overwrite_cpu_data(), 1, 400);
+  auto* const bytes = static_cast<std::byte*>(x.overwrite_cpu_data());
+  std::memset(bytes, 1, 200), std::memset(bytes + 200, 0, 200);
   x.gpu_data(), x.cpu_data();
   const Ledger ledger(Ledger::Detail::kVerify);
   void* const second = x.mutable_gpu_data({200, 200}, main);
