@@ -72,6 +72,12 @@ PoolSizes DrawnPooling(unsigned seed) {
       REQUIRE(axis->SetSize(axis->kernel, round, false).empty());
     }
   }
+  if (seed >= 60) {  // windows of 3 x 3 that move by one, in several strips for some
+    for (PoolAxis* const axis : {&sizes.h, &sizes.w}) {
+      *axis = {0, 3, 1, pad ? draw(0, 2) : 0, 0};
+      REQUIRE(axis->SetSize(draw(axis->pad == 0 ? 3 : 1, seed % 5 == 0 ? 150 : 12), round, pad).empty());
+    }
+  }
   return sizes;
 }
 
@@ -126,7 +132,7 @@ TEMPLATE_TEST_CASE("Pooling of any geometry is that of a plain loop over windows
                    double) {
   using T = TestType;
   const std::string where = Everywhere();
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
     const World world(where);
     const Place& place = world.place();
     const PoolSizes sizes = DrawnPooling(seed);
@@ -182,6 +188,14 @@ TEST_CASE("Max pooling passes over what is no number, and keeps -1 where nothing
   detail::MaxPool(world.place(), sizes, Read(x), Overwrite(y), Overwrite(mask));
   CHECK(DataOf(y) == std::vector<float>{1, -FLT_MAX, -FLT_MAX});
   CHECK(DataOf(mask) == std::vector<int>{1, -1, -1});
+
+  for (PoolAxis* const axis : {&sizes.h, &sizes.w}) *axis = {3, 3, 1, 1, 3};
+  Blob<float> square({3, 3}, world.device()), most(square.shape(), world.device());
+  Blob<int> chosen(square.shape(), world.device());
+  Fill(square, {kLeast, kNone, kNone, kNone, kNone, 2, -FLT_MAX, kNone, -3});
+  detail::MaxPool(world.place(), sizes, Read(square), Overwrite(most), Overwrite(chosen));
+  CHECK(DataOf(most) == std::vector<float>{-FLT_MAX, 2, 2, -FLT_MAX, 2, 2, -FLT_MAX, 2, 2});
+  CHECK(DataOf(chosen) == std::vector<int>{-1, 5, 5, -1, 5, 5, -1, 5, 5});
 }
 
 TEST_CASE("Max pooling keeps the sign of zeros, in windows of each kind", "[pooling]") {

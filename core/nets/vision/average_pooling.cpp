@@ -24,6 +24,13 @@ struct Mean {
    private:
     Lanes<T, kParts> sum_;
   };
+
+  KOKKOS_FORCEINLINE_FUNCTION T Nothing() const { return 0; }
+  KOKKOS_FORCEINLINE_FUNCTION void Take(T& value, PositionOf<T>& /*at*/, T element,
+                                        PositionOf<T> /*position*/, bool takes) const {
+    value += takes ? element : T(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T Result(T value, T size) const { return value / size; }
 };
 
 /// Where windows move by one, elements beside each other are in windows beside each other: the gradient pools
@@ -50,6 +57,13 @@ struct MeanShares {
     T factor_;
     Lanes<T, kParts> sum_;
   };
+
+  KOKKOS_FORCEINLINE_FUNCTION T Nothing() const { return 0; }
+  KOKKOS_FORCEINLINE_FUNCTION void Take(T& value, PositionOf<T>& /*at*/, T gradient,
+                                        PositionOf<T> /*position*/, bool takes) const {
+    value += takes ? gradient : T(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T Result(T value, T /*size*/) const { return value * factor; }
 };
 
 /// Of an axis along which windows move by one: for each element, the windows that cover it.

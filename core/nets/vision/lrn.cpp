@@ -2,6 +2,7 @@
 #include "core/nets/vision/lrn.hpp"
 
 #include <cmath>
+#include <type_traits>
 
 #include "core/nets/vision/chunk.hpp"
 #include "ferry/kokkos.hpp"
@@ -33,7 +34,16 @@ void WithPower(T beta, const Use& use) {
     use(AnyPower<T>{beta});
 }
 
-constexpr int kPixels = 64;  ///< that run beside each other over all channels, on the host
+/// Calls use(lanes) with how many pixels run beside each other over all channels, as an integral_constant.
+template <class Use>
+void WithLanes(const Place& place, const Use& use) {
+  if (OnGpuThreads(place))
+    use(std::integral_constant<int, 1>());
+  else
+    use(std::integral_constant<int, 256>());
+}
+
+constexpr int kKept = 8;  ///< channels' terms of sums, for windows of fewer
 
 /// Sums over windows of channels, for pixels beside each other: one more channel in front, one fewer behind.
 template <class T, int kLanes, class Power>
@@ -54,7 +64,7 @@ struct LrnForward {
 
   KOKKOS_FORCEINLINE_FUNCTION void Run(const T* x, T* scale, T* y, std::int64_t half, int lanes) const {
     T sums[kLanes];
-    for (int i = 0; i < lanes; ++i) sums[i] = k;
+    for (T& sum : sums) sum = k;
     for (std::int64_t c = 0; c < half && c < sizes.channels; ++c) Add(x + c * sizes.pixels, lanes, sums);
     for (std::int64_t c = 0; c < sizes.channels; ++c) {
       if (c + half < sizes.channels) Add(x + (c + half) * sizes.pixels, lanes, sums);
@@ -96,20 +106,21 @@ struct LrnBackward {
   KOKKOS_FORCEINLINE_FUNCTION void Run(const T* x, const T* scale, const T* y, const T* dy, T* dx,
                                        int lanes) const {
     const std::int64_t half = sizes.window / 2, step = sizes.pixels;
-    T sums[kLanes];
-    for (int i = 0; i < lanes; ++i) sums[i] = 0;
-    for (std::int64_t c = 0; c < half && c < sizes.channels; ++c) {
-      const std::int64_t at = c * step;
-      for (int i = 0; i < lanes; ++i) sums[i] += dy[at + i] * y[at + i] / scale[at + i];
-    }
+    T sums[kLanes] = {}, kept[kKept][kLanes];
+    const auto terms_of = [&](std::int64_t c) {
+      T* const terms = kept[c % kKept];
+      for (int i = 0; i < lanes; ++i) terms[i] = dy[c * step + i] * y[c * step + i] / scale[c * step + i];
+      return terms;
+    };
+    const auto add = [&](const T* terms) {
+      for (int i = 0; i < lanes; ++i) sums[i] += terms[i];
+    };
+    for (std::int64_t c = 0; c < half && c < sizes.channels; ++c) add(terms_of(c));
     for (std::int64_t c = 0; c < sizes.channels; ++c) {
-      if (c + half < sizes.channels) {
-        const std::int64_t at = (c + half) * step;
-        for (int i = 0; i < lanes; ++i) sums[i] += dy[at + i] * y[at + i] / scale[at + i];
-      }
-      if (c - half > 0) {
-        const std::int64_t at = (c - half - 1) * step;
-        for (int i = 0; i < lanes; ++i) sums[i] -= dy[at + i] * y[at + i] / scale[at + i];
+      if (c + half < sizes.channels) add(terms_of(c + half));
+      if (const std::int64_t gone = c - half - 1; gone >= 0) {
+        const T* const terms = sizes.window < kKept ? kept[gone % kKept] : terms_of(gone);
+        for (int i = 0; i < lanes; ++i) sums[i] -= terms[i];
       }
       const std::int64_t at = c * step;
       for (int i = 0; i < lanes; ++i)
@@ -124,11 +135,13 @@ template <Real T>
 void LrnAcross(const At& at, const LrnSizes& sizes, const LrnFactors<T>& factors, const Operand<const T>& x,
                const Operand<T>& scale, const Operand<T>& y) {
   if (y.count() == 0) return;
-  const Chunks chunks(at.place(), sizes.pixels, kPixels);
+  const T factor = factors.alpha / static_cast<T>(sizes.window);
   WithPower(factors.beta, [&]<class Power>(const Power& power) {
-    const T factor = factors.alpha / static_cast<T>(sizes.window);
-    ParallelFor(at, sizes.images * chunks.per_line, x, scale, y,
-                LrnForward<T, kPixels, Power>{sizes, chunks, factor, factors.k, power});
+    WithLanes(at.place(), [&]<int kLanes>(std::integral_constant<int, kLanes> /*lanes*/) {
+      const Chunks chunks(at.place(), sizes.pixels, kLanes);
+      ParallelFor(at, sizes.images * chunks.per_line, x, scale, y,
+                  LrnForward<T, kLanes, Power>{sizes, chunks, factor, factors.k, power});
+    });
   });
 }
 
@@ -137,11 +150,13 @@ void LrnAcrossGradient(const At& at, const LrnSizes& sizes, const LrnFactors<T>&
                        const Operand<const T>& x, const Operand<const T>& scale, const Operand<const T>& y,
                        const Operand<const T>& dy, const Operand<T>& dx) {
   if (dx.count() == 0) return;
-  const Chunks chunks(at.place(), sizes.pixels, kPixels);
+  const T factor = T(2) * factors.alpha * factors.beta / static_cast<T>(sizes.window);
   WithPower(factors.beta, [&]<class Power>(const Power& power) {
-    const T factor = T(2) * factors.alpha * factors.beta / static_cast<T>(sizes.window);
-    ParallelFor(at, sizes.images * chunks.per_line, x, scale, y, dy, dx,
-                LrnBackward<T, kPixels, Power>{sizes, chunks, factor, power});
+    WithLanes(at.place(), [&]<int kLanes>(std::integral_constant<int, kLanes> /*lanes*/) {
+      const Chunks chunks(at.place(), sizes.pixels, kLanes);
+      ParallelFor(at, sizes.images * chunks.per_line, x, scale, y, dy, dx,
+                  LrnBackward<T, kLanes, Power>{sizes, chunks, factor, power});
+    });
   });
 }
 

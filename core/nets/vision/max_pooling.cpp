@@ -34,6 +34,15 @@ struct Largest {
     Lanes<T, kParts> best_;
     Lanes<PositionOf<T>, kParts> at_, steps_;
   };
+
+  KOKKOS_FORCEINLINE_FUNCTION T Nothing() const { return static_cast<T>(-FLT_MAX); }
+  KOKKOS_FORCEINLINE_FUNCTION void Take(T& value, PositionOf<T>& at, T element, PositionOf<T> position,
+                                        bool takes) const {
+    const bool more = (element > value) & takes;
+    value = more ? element : value;
+    at = more ? position : at;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T Result(T value, T /*size*/) const { return value; }
 };
 
 }  // namespace

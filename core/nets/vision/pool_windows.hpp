@@ -6,6 +6,7 @@
 
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/lanes.hpp"
+#include "core/nets/vision/pool_threes.hpp"
 #include "core/nets/vision/pooling.hpp"
 
 /// Pooling by a Reduction, which says what becomes of the elements of windows:
@@ -130,6 +131,8 @@ void Pool(const At& at, const PoolSizes& sizes, const Reduction& reduction, cons
   if (windows == 0) return;
   if (OnGpuThreads(at.place()))
     ParallelFor(at, windows, x, to..., PoolWindow<T, Reduction>{sizes, reduction});
+  else if (PoolThrees<T, Reduction>::Are(sizes))
+    by_bands(PoolThrees<T, Reduction>(sizes, reduction));
   else if (sizes.w.stride == 1)
     by_bands(PoolBand<T, Reduction, 1>(sizes, reduction));
   else if (sizes.w.stride == 2)
