@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <vector>
 
 #include "core/memory/byte_ranges.hpp"
@@ -23,8 +24,8 @@ class HeldBytes {
       last = std::max(last, EndOf(old.range));
       return true;
     });
-    if (held_.size() >= kMost) held_.erase(held_.begin());
     held_.push_back({device, {first, last - first}});
+    Forget();
   }
   /// Somebody writes there. Throws std::bad_alloc.
   void Remove(ByteRange range) {
@@ -38,6 +39,7 @@ class HeldBytes {
       return true;
     });
     held_.insert(held_.end(), rest.begin(), rest.end());
+    Forget();
   }
   /// The device has given back its memory.
   void Remove(const Device* device) {
@@ -56,9 +58,13 @@ class HeldBytes {
     const Device* by;
     ByteRange range;
   };
+  /// The oldest of more than kMost.
+  void Forget() noexcept {
+    if (std::ssize(held_) > kMost) held_.erase(held_.begin(), held_.end() - kMost);
+  }
   static std::size_t EndOf(ByteRange range) noexcept { return range.first + range.bytes; }
 
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::ptrdiff_t kMost = 64;
   std::vector<Held> held_;
 };
 

@@ -104,12 +104,11 @@ class Ledger::Book : public Observer {
   };
   /// Of a live memory.
   struct Memory {
-    const Name* name = nullptr;       ///< as it was last
-    std::optional<Site> made{};       ///< if that was seen
-    detail::ByRange<Work> written{};  ///< by a device, when it was told last
-    std::optional<Fetch> fetched{};   ///< the last one, unless the host has waited since
-    /// Of the last copy that a write was seen of.
-    detail::ByRange<Trip> trips{};
+    const Name* name = nullptr;              ///< as it was last
+    std::optional<Site> made{};              ///< if that was seen
+    detail::ByRange<Work> written{};         ///< by a device, when it was told last
+    std::optional<Fetch> fetched{};          ///< the last one, unless the host has waited since
+    detail::ByRange<Trip> trips{};           ///< of the last copies that a write was seen of
     std::array<Counted*, kKinds> counted{};  ///< the entry of each kind that has counted last, or null
     // Where the ledger verifies.
     detail::HeldBytes held{};

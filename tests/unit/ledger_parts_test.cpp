@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/seeing/held_bytes.hpp"
 #include "ledger_fixture.hpp"
 
 namespace ferry::testing {
@@ -117,6 +118,19 @@ TEST_CASE("A ledger follows the last 32 parts that a line asked for") {
   CHECK(Total(ledger, &LedgerEntry::unwritten) == 0);
   f.Norm(), f.Step();
   CHECK(Total(ledger, &LedgerEntry::unwritten) == 32);
+}
+
+TEST_CASE("What a device holds is known in 64 pieces at most, the newest") {
+  detail::HeldBytes held;
+  const auto device = MakeDevice("sim:0");
+  const auto holds = [&](std::size_t first) { return held.HoldersOf({first, 1}).size() == 1; };
+  held.Add(device.get(), {0, 1000});
+  for (std::size_t at = 1; at < 400; at += 2) held.Remove({at, 1});
+  CHECK((!holds(0) && !holds(1) && !holds(2) && holds(398) && !holds(399) && holds(999)));
+  for (std::size_t at = 2000; at < 3000; at += 10) held.Add(device.get(), {at, 1});
+  CHECK((!holds(999) && !holds(2350) && holds(2360) && holds(2990)));
+  for (std::size_t at = 2360; at < 2990; at += 10) held.Add(device.get(), {at + 1, 9});
+  CHECK(held.HoldersOf({2360, 631}).size() == 1);  // what lies side by side is one piece
 }
 
 }  // namespace

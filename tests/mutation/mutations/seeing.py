@@ -251,6 +251,7 @@ MUTATIONS = [
     ("core/seeing/held_bytes.hpp", "      if (EndOf(range) < EndOf(old.range))\n", "      if (false)\n", "who writes a part takes what a device has behind it"),
     ("core/seeing/held_bytes.hpp", "if (!Meet(old.range, range)) return false;", "return false;", "who writes a part takes nothing from a device"),
     ("core/seeing/held_bytes.hpp", "EndOf(old.range) < first) return false;", "EndOf(old.range) < first) return false;\n      return false;", "parts that come one after the other are never the whole"),
+    ("core/seeing/held_bytes.hpp", "if (std::ssize(held_) > kMost) held_.erase(held_.begin(), held_.end() - kMost);", "", "a ledger knows any number of pieces"),
     (LEDGER, "if (done.of > done.queued) return;  // nothing new\n", "", "a ledger knows since the last wait what it knew before"),
     (LEDGER, "  DoneOf(work.on).queued = work.at;\n", "", "what is queued after a wait was over before it"),
     ("core/seeing/output_file.cpp", "  while (std::fflush(output) != 0)\n    if (!MayGoOn(file)) return false;\n", "", "a ledger stands before what waits to be printed"),
