@@ -56,23 +56,30 @@ if [ -n "$browser" ]; then
 
   # A slice that is selected can be seen, in whatever row it is, and so can what is said of it.
   slice() { # slice <stream> <category>
-    printf ',{"ph":"X","pid":2,"tid":%s,"ts":0,"dur":9,"cat":"%s","name":"n"}' "$1" "$2"
+    printf ',{"ph":"X","pid":2,"tid":%s,"ts":0,"dur":9,"cat":"%s","name":"n"%s}' "$1" "$2" "${3:-}"
   }
   {
     printf '[{"ph":"M","pid":1,"tid":0,"name":"ferry_trace"}'
-    for stream in $(seq 100); do slice "$stream" kernel; done
+    lines=',"args":{"a":"1","b":"2","c":"3","d":"4","e":"5","f":"6","g":"7","h":"8","i":"9"}'
+    for stream in $(seq 100); do slice "$stream" kernel "$lines"; done
     echo ']'
   } >"$dir/many.json"
   "$report" "$dir/many.json"
   keys='const seen = (number) => {
     select(number);
-    const top = tracks[order[number][0]].row * rowHeight - frame.scrollTop, said = find("details").getBoundingClientRect();
-    return top >= 0 && top + axis + rowHeight <= frame.clientHeight && said.top >= 0 && said.bottom <= innerHeight + 1;
+    const row = canvas.getBoundingClientRect().top + axis + tracks[order[number][0]].row * rowHeight, shown = frame.getBoundingClientRect();
+    const said = find("details").getBoundingClientRect();
+    return row >= Math.max(shown.top + axis, 0) && row + rowHeight <= Math.min(shown.bottom, said.top) && said.bottom <= innerHeight + 1;
   };
-  document.body.dataset.seen = [99, 0, 50, 51, 49].map(seen).join(" ");'
+  document.body.dataset.seen = [99, 0, 50, 51, 49].map(seen).join(" ");
+  document.body.dataset.moved = innerHeight > 500 && scrollY > 0;'
   sed '/<\/body>/d' "$dir/many.html" >"$dir/seen.html"
   echo "<script>$keys</script></body></html>" >>"$dir/seen.html"
-  has 'data-seen="true true true true true"' "$(draw seen.html)"
+  for size in 400,500 800,550 1280,800; do
+    seen=$(draw seen.html --window-size="$size")
+    has 'data-seen="true true true true true"' "$seen"
+    has 'data-moved="false"' "$seen"
+  done
 
   # An access by a pointer has no time by the device's clock.
   pointers() { # pointers <category>...: what the page says beside a kernel and a copy that have times

@@ -158,11 +158,11 @@ function showDetails(slice) {
     if (name !== "" && name !== "label") say(name.replace("_", " "), name === "bytes" ? bytesInWords(+value[0]) : value.join("\t"));
   }
 }
-// Scrolls the frame to a row, and the page to what is said of the slice.
+// Scrolls the frame to a row, and the page to the frame.
 function reveal(row) {
   const top = row * rowHeight, bottom = top + axis + rowHeight;
   frame.scrollTop = Math.max(Math.min(frame.scrollTop, top), bottom - frame.clientHeight);
-  find("details").scrollIntoView({ block: "nearest" });
+  frame.scrollIntoView({ block: "nearest" });
 }
 function select(number) {
   if (order.length === 0) return;
@@ -216,7 +216,7 @@ canvas.addEventListener("pointermove", (event) => {
 canvas.addEventListener("pointerup", (event) => {
   const clicked = grabbed !== null && !grabbed.moved;
   grabbed = null;
-  if (!clicked) return;
+  if (!clicked || event.offsetY < frame.scrollTop + axis - 4) return; // the axis, which may lie over a row
   const at = timeAt(event.offsetX), row = Math.floor((event.offsetY - axis) / rowHeight), near = (2 * view.length) / canvas.clientWidth;
   const hit = order.findLastIndex((slice) =>
     tracks[slice[0]].row === row && slice[BEGIN] <= at + near && at <= slice[BEGIN] + slice[LENGTH] + near);
