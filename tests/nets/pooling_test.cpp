@@ -198,6 +198,17 @@ TEST_CASE("Max pooling passes over what is no number, and keeps -1 where nothing
   CHECK(DataOf(chosen) == std::vector<int>{-1, 5, 5, -1, 5, 5, -1, 5, 5});
 }
 
+TEST_CASE("A mean's gradient of large numbers is finite where it can be", "[pooling]") {
+  const World world(Everywhere());
+  PoolSizes sizes;
+  sizes.planes = 1;
+  for (PoolAxis* const axis : {&sizes.h, &sizes.w}) *axis = {3, 3, 1, 1, 3};
+  Blob<float> x({3, 3}, world.device()), y(x.shape(), world.device());
+  std::fill_n(y.overwrite_cpu_diff(), 9, 1e38F);
+  detail::AveragePoolGradient(world.place(), sizes, Read(Diff(y)), Overwrite(Diff(x)));
+  for (const float value : DiffOf(x)) CHECK((value > 0.4e38F && value < 1.1e38F));
+}
+
 TEST_CASE("Max pooling keeps the sign of zeros, in windows of each kind", "[pooling]") {
   const World world(Everywhere());
   PoolSizes sizes;  // the first and the last window have one column

@@ -26,6 +26,7 @@ struct Mean {
   };
 
   KOKKOS_FORCEINLINE_FUNCTION T Nothing() const { return 0; }
+  KOKKOS_FORCEINLINE_FUNCTION T Element(T element) const { return element; }
   KOKKOS_FORCEINLINE_FUNCTION void Take(T& value, PositionOf<T>& /*at*/, T element,
                                         PositionOf<T> /*position*/, bool takes) const {
     value += takes ? element : T(0);
@@ -59,11 +60,12 @@ struct MeanShares {
   };
 
   KOKKOS_FORCEINLINE_FUNCTION T Nothing() const { return 0; }
+  KOKKOS_FORCEINLINE_FUNCTION T Element(T gradient) const { return gradient * factor; }
   KOKKOS_FORCEINLINE_FUNCTION void Take(T& value, PositionOf<T>& /*at*/, T gradient,
                                         PositionOf<T> /*position*/, bool takes) const {
     value += takes ? gradient : T(0);
   }
-  KOKKOS_FORCEINLINE_FUNCTION T Result(T value, T /*size*/) const { return value * factor; }
+  KOKKOS_FORCEINLINE_FUNCTION T Result(T value, T /*size*/) const { return value; }
 };
 
 /// Of an axis along which windows move by one: for each element, the windows that cover it.

@@ -36,6 +36,7 @@ struct Largest {
   };
 
   KOKKOS_FORCEINLINE_FUNCTION T Nothing() const { return static_cast<T>(-FLT_MAX); }
+  KOKKOS_FORCEINLINE_FUNCTION T Element(T element) const { return element; }
   KOKKOS_FORCEINLINE_FUNCTION void Take(T& value, PositionOf<T>& at, T element, PositionOf<T> position,
                                         bool takes) const {
     const bool more = (element > value) & takes;

@@ -8,11 +8,13 @@
 
 namespace ferry::detail {
 
-/// Windows of 3 x 3 that move by one, on the host: each index is a strip of columns of a plane. What a window
-/// has of a row, two windows below it have, too. So that is reduced once, and then rows are, three at a time.
+/// Windows of 3 x 3 that move by one, on the host: each index is a strip of columns of a plane. Three
+/// windows have the same three elements of a row. These are reduced once, and a window is what came of three
+/// rows.
 /// The Reduction is that of pool_windows.hpp, which here must have these as well:
 ///
-///     T Nothing() const;  // a window before it takes an element
+///     T Nothing() const;          // a window before it takes an element
+///     T Element(T element) const; // what it takes of one
 ///     void Take(T& value, Position& at, T element, Position position, bool takes) const;
 ///     T Result(T value, T size) const;  // size with padding
 ///
@@ -104,7 +106,7 @@ class PoolThrees {
       T value = reduction_.Nothing();
       Position at = -1;
       for (int k = 0; k < 3; ++k)
-        reduction_.Take(value, at, line[j + k], position + static_cast<Position>(j) + k,
+        reduction_.Take(value, at, reduction_.Element(line[j + k]), position + static_cast<Position>(j) + k,
                         work.inside[k][j] != 0);
       row.value[j] = value;
       row.at[j] = at;
