@@ -10,8 +10,8 @@
 
 namespace ferry::detail {
 
-/// Notes of parts of a memory, which each have a `range`. No two of them meet; of more than kMost the oldest
-/// is forgotten.
+/// Notes of parts of a memory, which each have a `range`. No two of them meet. Where there are kMost, one
+/// more takes the place of the last one: of more parts that are asked for in turn, the others are followed.
 template <class Note>
 class ByRange {
  public:
@@ -29,8 +29,10 @@ class ByRange {
   }
   /// In place of those that it meets. Throws std::bad_alloc.
   void Put(Note note) {
+    for (Note& old : notes_)
+      if (Same(old.range, note.range)) return static_cast<void>(old = std::move(note));
     Remove(note.range);
-    if (notes_.size() == kMost) notes_.erase(notes_.begin());
+    if (notes_.size() == kMost) notes_.pop_back();
     notes_.push_back(std::move(note));
   }
   /// Those that meet these bytes.

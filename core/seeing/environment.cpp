@@ -80,11 +80,11 @@ void KeepLedger(std::string_view wanted) {
   const std::string all(wanted);
   if (TakeWord(wanted, "0")) return;
   const bool verifies = TakeWord(wanted, "verify");
-  if (!verifies) TakeWord(wanted, "1");
-  if (!wanted.empty() && (!NamesFile(wanted) || wanted.ends_with(",verify") || wanted.ends_with(",1"))) {
+  const bool mistakable = !verifies && !TakeWord(wanted, "1") && wanted.find(',') != std::string_view::npos;
+  if (!wanted.empty() && (!NamesFile(wanted) || mistakable)) {
     Log(LogLevel::kWarning, "FERRY_LEDGER=" + all +
                                 " is neither 0, 1, verify nor a file; say 1, verify, a file with a dot or a "
-                                "slash in its name, or verify,<file>");
+                                "slash in its name, or 1,<file> or verify,<file>, which may have a comma");
     return;
   }
   const std::string named = WithProcessId(std::string(wanted));

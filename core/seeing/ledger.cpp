@@ -157,17 +157,17 @@ void Ledger::Book::NoteWork(Memory& memory, const Work& work) {
 /// A wait for all of a stream, or for a copy that was queued last there, is over.
 void Ledger::Book::NoteDone(detail::StreamId on, std::int64_t waited_ns) {
   Done& done = DoneOf(on);
-  if (done.of > done.queued) return;  // nothing new
+  if (done.until > done.queued) return;  // nothing new
   const auto now = Clock::now();
-  done.of = now - std::chrono::nanoseconds(waited_ns);
-  done.at = now;
+  done.until = now - std::chrono::nanoseconds(waited_ns);
+  done.since = now;
 }
 
 /// Whether the host knew that the work is over, `before_ns` ago.
 bool Ledger::Book::WasDone(const Work& work, std::int64_t before_ns) const {
   const auto done = done_.find(work.on);
-  return done != done_.end() && done->second.of > work.at &&
-         Clock::now() - std::chrono::nanoseconds(before_ns) >= done->second.at;
+  return done != done_.end() && done->second.until > work.at &&
+         Clock::now() - std::chrono::nanoseconds(before_ns) >= done->second.since;
 }
 
 void Ledger::Book::On(const SyncRecord& sync) {

@@ -83,12 +83,12 @@ class Ledger::Book : public Observer {
     ByteRange range;
     detail::StreamId on;
   };
-  /// What the host knows of a stream: that all is done that was queued by `of`, since `at`. Nothing was
-  /// queued there after `queued`.
+  /// What the host knows of a stream: all that was queued there until `until` is done. It knows that since
+  /// `since`. The last Work was queued there at `queued`.
   struct Done {
-    Clock::time_point of{}, at{}, queued{};
+    Clock::time_point until{}, since{}, queued{};
   };
-  /// The same, where the ledger verifies: which entry has counted it, and as how many returns.
+  /// A copy to the host, where the ledger verifies: which entry has counted it, and as how many returns.
   struct Arrived {
     Key key;
     ByteRange range;

@@ -51,7 +51,7 @@ struct LedgerEntry {
   std::uint64_t pending = 0;  ///< of the same, those that nobody has read yet, and that still can be read
   /// Of the waits for a copy to the host, those that a Prefetch right after the write would have made
   /// needless: the host had already waited for the write's stream, and then did something else for at least
-  /// as long as this wait took. Wrong where a pointer has written the bytes since, or where another thread
+  /// as long as this wait took. Wrong where the bytes were written in place since, or where another thread
   /// queued the write while the host waited.
   std::uint64_t in_time = 0;
   /// What the host spent on all together, in nanoseconds: on waits, for evictions the wait for who used
@@ -60,8 +60,8 @@ struct LedgerEntry {
 };
 
 /// While it lives, it counts what moves, and for whom. A record takes some 80 to 100 ns on an idle Zen 3, and
-/// more where the clock and locks take longer. It has a note of each live memory and of the 32 parts of it
-/// that were asked for last, and at most 4096 entries. Where there would be more, half of each kind, those
+/// more where the clock and locks take longer. It has a note of each live memory and of 32 parts of it,
+/// and at most 4096 entries. Where there would be more, half of each kind, those
 /// with the least bytes, become one without label and sites, and `unread` and `pending` are counted no
 /// further. Any thread may call.
 class Ledger {

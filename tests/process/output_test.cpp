@@ -209,12 +209,14 @@ TEST_CASE("A ledger's file is where it was asked for, though the program goes to
   CHECK(Run(here + " FERRY_LEDGER=l.json", "moves").output.empty());
   CHECK(Run(here + " FERRY_LEDGER=1,l.txt", "moves").output.empty());
   CHECK(Run(here + " FERRY_LEDGER=verify,v.txt", "moves").output.empty());
-  for (const char* const turned : {"turned.json,verify", "turned.json,1"}) {
+  for (const char* const turned : {"turned.json,verify", "turned.json,0"}) {
     const Outcome outcome = Run(here + " FERRY_LEDGER=" + turned, "moves");
     CHECK(outcome.Says(std::string("FERRY_LEDGER=") + turned + " is neither 0, 1, verify nor a file"));
     CHECK(!std::filesystem::exists(folder / turned));
   }
-  CHECK(folder.Files().size() == 3);
+  CHECK(Run(here + " FERRY_LEDGER=1,with,comma.txt", "moves").output.empty());
+  CHECK(std::filesystem::exists(folder / "with,comma.txt"));
+  CHECK(folder.Files().size() == 4);
   for (const char* const name : {"l.json", "l.txt", "v.txt"})
     CHECK(Count(Bytes((folder / name).string()), "the host to sim:0") == (name[2] == 't' ? 1 : 0));
   CHECK(Count(Bytes((folder / "l.json").string()), R"("kind": "copy")") == 1);

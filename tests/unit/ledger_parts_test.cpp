@@ -110,7 +110,15 @@ TEST_CASE("A part of what goes back and forth, or more than that, is no return o
   CHECK(Total(ledger, &LedgerEntry::returned) == 0);
 }
 
-TEST_CASE("A ledger follows the last 32 parts that a line asked for") {
+TEST_CASE("Of more parts that go back and forth than a ledger follows, it follows most") {
+  Parted f(33);
+  f.GrowThere();
+  const Ledger ledger;
+  for (int i = 0; i < 3; ++i) f.Norm(true), f.GrowThere();
+  CHECK(Total(ledger, &LedgerEntry::returned) == std::uint64_t{31} * 4);
+}
+
+TEST_CASE("A ledger follows 32 of the parts that a line asked for") {
   Parted f(100);
   const Ledger ledger(Ledger::Detail::kVerify);
   f.memory.gpu_data();
