@@ -29,11 +29,15 @@ class ByRange {
   }
   /// In place of those that it meets. Throws std::bad_alloc.
   void Put(Note note) {
-    for (Note& old : notes_)
-      if (Same(old.range, note.range)) return static_cast<void>(old = std::move(note));
-    Remove(note.range);
-    if (notes_.size() == kMost) notes_.pop_back();
-    notes_.push_back(std::move(note));
+    const auto same = std::find_if(notes_.begin(), notes_.end(),
+                                   [&](const Note& old) { return Same(old.range, note.range); });
+    if (same != notes_.end()) {
+      *same = std::move(note);
+    } else {
+      Remove(note.range);
+      if (notes_.size() == kMost) notes_.pop_back();
+      notes_.push_back(std::move(note));
+    }
   }
   /// Those that meet these bytes.
   void Remove(ByteRange range) noexcept {

@@ -60,10 +60,10 @@ struct LedgerEntry {
 };
 
 /// While it lives, it counts what moves, and for whom. A record takes some 80 to 100 ns on an idle Zen 3, and
-/// more where the clock and locks take longer. It has a note of each live memory and of 32 parts of it,
-/// and at most 4096 entries. Where there would be more, half of each kind, those
-/// with the least bytes, become one without label and sites, and `unread` and `pending` are counted no
-/// further. Any thread may call.
+/// more where the clock and locks take longer. It follows each live memory, as a whole or in parts: of more
+/// than 32, the first 31 and the last one. It has at most 4096 entries. Where there would be more, half of
+/// each kind, those with the least bytes, become one without label and sites, and `unread` and `pending` are
+/// counted no further. Any thread may call.
 class Ledger {
  public:
   /// What it looks at.

@@ -145,6 +145,7 @@ function zoom(factor, at = view.begin + view.length / 2) {
 function showDetails(slice) {
   const list = find("details");
   list.replaceChildren();
+  list.tabIndex = 0; // keys scroll it
   const say = (name, value) => {
     add(list, "dt", name);
     add(list, "dd", value);

@@ -37,7 +37,7 @@ struct Mean {
 /// Where windows move by one, elements beside each other are in windows beside each other: the gradient pools
 /// that of the windows, each by 1 / their size. None is cut off.
 template <class T>
-struct MeanShares {
+struct MeanShares : Mean<T> {
   T factor;
 
   template <int kParts>
@@ -59,12 +59,7 @@ struct MeanShares {
     Lanes<T, kParts> sum_;
   };
 
-  KOKKOS_FORCEINLINE_FUNCTION T Nothing() const { return 0; }
   KOKKOS_FORCEINLINE_FUNCTION T Element(T gradient) const { return gradient * factor; }
-  KOKKOS_FORCEINLINE_FUNCTION void Take(T& value, PositionOf<T>& /*at*/, T gradient,
-                                        PositionOf<T> /*position*/, bool takes) const {
-    value += takes ? gradient : T(0);
-  }
   KOKKOS_FORCEINLINE_FUNCTION T Result(T value, T /*size*/) const { return value; }
 };
 
@@ -153,7 +148,7 @@ void AveragePoolGradient(const At& at, const PoolSizes& sizes, const Operand<con
   }
   if (sizes.h.stride == 1 && sizes.w.stride == 1)
     return Pool(at, {sizes.planes, Backwards(sizes.h), Backwards(sizes.w)},
-                MeanShares<T>{T(1) / static_cast<T>(sizes.h.kernel * sizes.w.kernel)}, dy, dx);
+                MeanShares<T>{{}, T(1) / static_cast<T>(sizes.h.kernel * sizes.w.kernel)}, dy, dx);
   const Chunks chunks(at.place(), sizes.w.size, sizes.w.size);
   ParallelFor(at, sizes.planes * sizes.h.size * chunks.per_line, dy, dx,
               AverageGradientRow<T>{sizes, chunks});

@@ -136,7 +136,7 @@ MUTATIONS = [
     (VISION + "max_pooling.cpp", "(element > value) & takes", "(element >= value) & takes", "of equal elements of three rows the last is chosen"),
     (VISION + "max_pooling.cpp", "(element > value) & takes", "element > value", "what lies beside a row is chosen"),
     (VISION + "average_pooling.cpp", "value += takes ? element : T(0);", "value += element;", "what lies beside a row counts in a mean"),
-    (VISION + "average_pooling.cpp", "value += takes ? gradient : T(0);", "value += gradient;", "what lies beside a row counts in a mean's gradient"),
+    (VISION + "average_pooling.cpp", "T Element(T gradient) const { return gradient * factor; }", "T Element(T gradient) const { return gradient; }", "a window hands on its gradient nine times"),
     (VISION + "pool_threes.hpp", "if (h < 0 || h >= sizes_.h.size) {", "if (h < 0) {", "a row below the image is in a window"),
     (VISION + "pool_threes.hpp", "if (h < 0 || h >= sizes_.h.size) {", "if (h >= sizes_.h.size) {", "a row above the image is in a window"),
     (VISION + "pool_threes.hpp", "if (begin >= 0 && begin + lanes + 2 <= end)", "if (begin >= 0)", "lanes read beyond the last plane's last row"),

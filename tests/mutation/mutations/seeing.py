@@ -244,14 +244,14 @@ MUTATIONS = [
 
     # What the host knows to be done.
     ("core/seeing/by_range.hpp", "if (Within(range, note.range)) return &note;", "return &note;", "a part is done when another one is"),
-    ("core/seeing/by_range.hpp", "    Remove(note.range);\n", "", "a part is what it was when it was noted first"),
-    ("core/seeing/by_range.hpp", "    Remove(note.range);\n", "    Clear();\n", "a memory is followed in one part at a time"),
+    ("core/seeing/by_range.hpp", "      Remove(note.range);\n", "", "a part is what it was when it was noted first"),
+    ("core/seeing/by_range.hpp", "      Remove(note.range);\n", "      Clear();\n", "a memory is followed in one part at a time"),
     ("core/seeing/by_range.hpp", "if (notes_.size() == kMost) notes_.pop_back();", "", "a ledger follows any number of parts"),
     ("core/seeing/held_bytes.hpp", "      if (old.range.first < range.first)\n", "      if (false)\n", "who writes a part takes what a device has before it"),
     ("core/seeing/held_bytes.hpp", "      if (EndOf(range) < EndOf(old.range))\n", "      if (false)\n", "who writes a part takes what a device has behind it"),
     ("core/seeing/held_bytes.hpp", "if (!Meet(old.range, range)) return false;", "return false;", "who writes a part takes nothing from a device"),
     ("core/seeing/held_bytes.hpp", "EndOf(old.range) < first) return false;", "EndOf(old.range) < first) return false;\n      return false;", "parts that come one after the other are never the whole"),
-    ("core/seeing/by_range.hpp", "if (Same(old.range, note.range)) return static_cast<void>(old = std::move(note));", "static_cast<void>(old);", "a part that is noted again is the last one"),
+    ("core/seeing/by_range.hpp", "if (same != notes_.end())", "if (false)", "a part that is noted again is the last one"),
     ("core/seeing/by_range.hpp", "notes_.pop_back();", "notes_.erase(notes_.begin());", "of 33 parts in turn a ledger follows none"),
     ("core/seeing/held_bytes.hpp", "if (std::ssize(held_) > kMost) held_.erase(held_.begin(), held_.end() - kMost);", "", "a ledger knows any number of pieces"),
     (LEDGER, "if (done.until > done.queued) return;  // nothing new\n", "", "a ledger knows since the last wait what it knew before"),
