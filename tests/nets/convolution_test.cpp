@@ -76,38 +76,6 @@ TEMPLATE_TEST_CASE("Column matrices of many rows are multiplied slice by slice",
   CheckMaps(*detail::MakeGemmConvolution<TestType>(other, world.device()), sizes, world.place());
 }
 
-#ifdef FERRY_HAS_ONEDNN
-TEST_CASE("oneDNN is taken where it computes little more than is needed", "[convolution]") {
-  struct Case {
-    std::int64_t in, out, groups, kernel, image;
-    bool by_8, by_16;  ///< floats in a vector
-  };
-  for (const auto& [in, out, groups, kernel, image, by_8, by_16] : std::vector<Case>{
-           {16, 16, 1, 3, 9, true, true},
-           {64, 64, 1, 1, 9, true, true},
-           {24, 24, 1, 3, 9, true, false},  // filled up to 32 x 32
-           {60, 60, 1, 3, 9, false, true},  // 1.14 times as much
-           {20, 50, 1, 5, 12, false, false},
-           {3, 64, 1, 3, 9, true, true},  // three channels as they are
-           {1, 20, 1, 5, 28, false, false},
-           {40, 100, 2, 5, 12, true, true},  // groups
-           {1, 64, 1, 1, 8, true, true},     // rows of one element: where they are long
-           {1, 64, 1, 1, 7, false, false},
-       }) {
-    CAPTURE(in, out, groups, kernel, image);
-    ConvolutionSizes sizes;
-    sizes.images = 1, sizes.in_channels = in, sizes.out_channels = out, sizes.groups = groups;
-    sizes.window.axes = 2;
-    for (int axis = 0; axis < 2; ++axis)
-      sizes.window.kernel[axis] = kernel, sizes.window.stride[axis] = sizes.window.dilation[axis] = 1;
-    const std::int64_t dims[] = {image, image};
-    REQUIRE(sizes.window.SetImage(dims).empty());
-    CHECK(detail::OneDnnIsFaster(sizes, 8) == by_8);
-    CHECK(detail::OneDnnIsFaster(sizes, 16) == by_16);
-  }
-}
-#endif
-
 TEST_CASE("A map by column matrices is one call, however many images and slices there are", "[convolution]") {
   struct Calls : Observer {
     using Observer::On;

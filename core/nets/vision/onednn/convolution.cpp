@@ -14,6 +14,9 @@ namespace {
 using onednn::Kind;
 using onednn::Layout;
 
+/// From as many elements of a channel on, the library multiplies as fast in the order of blobs.
+constexpr std::int64_t kLongRow = 64;
+
 class OneDnnConvolution final : public ConvolutionMaps<float> {
  public:
   OneDnnConvolution(const ConvolutionSizes& sizes, Device& device)
@@ -54,7 +57,8 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
   Layout LayoutFor(Kind kind) const {
     const bool few = kind == Kind::kToImages && sizes_.in_channels / sizes_.groups < 16 &&
                      sizes_.in_channels != sizes_.groups;
-    return few || sizes_.window.IsIdentity() ? Layout::kPlain : Layout::kItsOwn;
+    const bool plain_product = sizes_.window.IsIdentity() && sizes_.window.StepCount() >= kLongRow;
+    return few || plain_product ? Layout::kPlain : Layout::kItsOwn;
   }
   const std::shared_ptr<const onednn::Step>& StepFor(Kind kind, bool bias) {
     Made& made = made_[static_cast<std::size_t>(kind)];
@@ -101,9 +105,15 @@ double Padding(const ConvolutionSizes& sizes, std::int64_t vector) {
 
 bool OneDnnIsFaster(const ConvolutionSizes& sizes) { return OneDnnIsFaster(sizes, onednn::VectorLength()); }
 bool OneDnnIsFaster(const ConvolutionSizes& sizes, std::int64_t vector_length) {
-  // With one element each row of a column matrix is a channel, or some of its elements. BLAS is slower where
-  // that is long.
-  if (sizes.window.KernelCount() == 1) return sizes.window.IsIdentity() && sizes.window.StepCount() >= 64;
+  if (sizes.window.KernelCount() == 1 && !sizes.window.IsIdentity()) return false;
+  if (sizes.window.IsIdentity()) {
+    // Each row of a column matrix is a channel. BLAS is slower where that is long; and with vectors of 16,
+    // where it is short, if there is enough to copy weights for.
+    const std::int64_t row = sizes.window.StepCount(), groups = sizes.groups;
+    constexpr std::int64_t kEnough = 32;
+    const bool whole = sizes.in_channels / groups % 16 == 0 && sizes.out_channels / groups % 16 == 0;
+    return row >= kLongRow || (vector_length == 16 && whole && row * sizes.images >= kEnough);
+  }
   // Without AVX-512 the library wins less, so that BLAS is faster with less to fill up: decision 0050.
   return sizes.groups > 1 || Padding(sizes, vector_length) <= (vector_length == 16 ? 1.5 : 1.1);
 }

@@ -3,7 +3,13 @@
 
 #include <algorithm>
 #include <dnnl.hpp>
+#include <optional>
 #include <unordered_map>
+
+#include "core/nets/vision/onednn/blocks.hpp"
+
+/// Of the OpenMP that the library brings; null where it brings none.
+extern "C" __attribute__((weak)) int omp_get_max_threads();
 
 namespace ferry::detail::onednn {
 namespace {
@@ -13,27 +19,31 @@ using Tag = memory::format_tag;
 
 constexpr std::int64_t kAlignment = 16;  ///< in floats, a cache line
 
-memory::desc Desc(const memory::dims& dims, Tag tag) { return {dims, memory::data_type::f32, tag}; }
+bool InOneThread() { return omp_get_max_threads != nullptr && omp_get_max_threads() == 1; }
 
-memory::dims ImageDims(const ConvolutionSizes& sizes, std::int64_t images) {
-  return {images, sizes.in_channels, sizes.window.image[0], sizes.window.image[1]};
+memory::desc Desc(const memory::dims& dims, Tag tag) { return {dims, memory::data_type::f32, tag}; }
+memory::desc Strided(const memory::dims& dims, const memory::dims& strides) {
+  return {dims, memory::data_type::f32, strides};
 }
-memory::dims MapDims(const ConvolutionSizes& sizes, std::int64_t images) {
-  return {images, sizes.out_channels, sizes.window.steps[0], sizes.window.steps[1]};
+
+memory::dims ImageDims(const ConvolutionSizes& sizes) {
+  return {sizes.images, sizes.in_channels, sizes.window.image[0], sizes.window.image[1]};
 }
-memory::desc WeightsDesc(const ConvolutionSizes& sizes, bool any) {
+memory::dims MapDims(const ConvolutionSizes& sizes) {
+  return {sizes.images, sizes.out_channels, sizes.window.steps[0], sizes.window.steps[1]};
+}
+memory::dims WeightDims(const ConvolutionSizes& sizes) {
   const std::int64_t groups = sizes.groups;
   memory::dims dims{sizes.out_channels / groups, sizes.in_channels / groups, sizes.window.kernel[0],
                     sizes.window.kernel[1]};
   if (groups > 1) dims.insert(dims.begin(), groups);
-  return Desc(dims, any ? Tag::any : groups > 1 ? Tag::goihw : Tag::oihw);
+  return dims;
 }
-
-/// The most images that fit so many floats, and that divide all of them.
-std::int64_t AtOnce(std::int64_t images, std::int64_t each, std::int64_t floats) {
-  std::int64_t most = std::clamp<std::int64_t>(floats / std::max<std::int64_t>(each, 1), 1, images);
-  while (images % most != 0) --most;
-  return most;
+/// As blobs have them, of arrays with these dims.
+memory::dims Strides(const memory::dims& dims) {
+  memory::dims strides(dims.size(), 1);
+  for (std::size_t axis = dims.size() - 1; axis > 0; --axis) strides[axis - 1] = strides[axis] * dims[axis];
+  return strides;
 }
 
 dnnl::primitive_attr OwnScratchpad() {
@@ -48,8 +58,59 @@ const dnnl::engine& Engine() {
   return engine;
 }
 
-/// Primitives for a few images at once, so that copies in the library's order stay in the cache, and the
-/// scratch that they need.
+/// The largest divisor of `count` that is at most `most`, or 1.
+std::int64_t PartOf(std::int64_t count, std::int64_t most) {
+  std::int64_t part = std::clamp<std::int64_t>(most, 1, count);
+  while (count % part != 0) --part;
+  return part;
+}
+
+/// What a primitive computes in one of several runs, so that copies in the library's order stay in the cache:
+/// some of the images; or where weights are large, some of the channels that only images or only maps have.
+struct RunSizes {
+  ConvolutionSizes sizes;
+  std::int64_t runs = 1;
+};
+RunSizes SizesOfRuns(const ConvolutionSizes& all, Kind kind, Layout layout) {
+  RunSizes part{all};
+  if (layout == Layout::kPlain) return part;
+  constexpr std::int64_t kCached = 1 << 19, kCachedWeights = kCached / 2;  // floats
+  const std::int64_t weights = all.out_channels * all.KernelCount();
+  // Gradients of weights are added up in plain order once for each run, so that runs are larger than those.
+  const std::int64_t images = kind == Kind::kToWeights ? std::max(kCached, 4 * weights) : kCached;
+  part.sizes.images = PartOf(all.images, images / (all.ImageCount() + all.MapCount()));
+  part.runs = all.images / part.sizes.images;
+  // With fewer, registers of the library's kernels are left without work.
+  constexpr std::int64_t kFewest = 64;
+  std::int64_t& channels = kind == Kind::kToImages ? part.sizes.in_channels : part.sizes.out_channels;
+  if (part.runs > 1 || all.groups > 1 || channels % kFewest != 0) return part;
+  const std::int64_t most = kCachedWeights / (weights / channels);
+  part.runs = channels / kFewest / PartOf(channels / kFewest, most / kFewest);
+  channels /= part.runs;
+  return part;
+}
+
+/// Blocks of weights that are in that order, if these are.
+std::optional<WeightBlocks> BlocksOf(const ConvolutionSizes& sizes, const memory::desc& own,
+                                     std::int64_t step) {
+  using Vectors = WeightBlocks::Vectors;
+  static constexpr struct {
+    std::int64_t length;
+    Vectors vectors;
+    Tag tag, in_groups;
+  } kOrders[] = {{16, Vectors::kOfOutputs, Tag::OIhw16i16o, Tag::gOIhw16i16o},
+                 {16, Vectors::kOfInputs, Tag::OIhw16o16i, Tag::gOIhw16o16i},
+                 {8, Vectors::kOfOutputs, Tag::OIhw8i8o, Tag::gOIhw8i8o},
+                 {8, Vectors::kOfInputs, Tag::OIhw8o8i, Tag::gOIhw8o8i}};
+  const std::int64_t inputs = sizes.in_channels / sizes.groups, outputs = sizes.out_channels / sizes.groups;
+  if (sizes.window.KernelCount() == 1) return {};  // which the library copies as fast
+  for (const auto& [length, vectors, tag, in_groups] : kOrders)
+    if (inputs % length == 0 && outputs % length == 0 &&
+        own == Desc(WeightDims(sizes), sizes.groups > 1 ? in_groups : tag))
+      return WeightBlocks{sizes.out_channels, inputs, sizes.window.KernelCount(), length, step, vectors};
+  return {};
+}
+
 class Primitives final : public Step {
  public:
   Primitives(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias);
@@ -58,46 +119,68 @@ class Primitives final : public Step {
   void Run(const Arrays& arrays) const override;
 
  private:
+  enum class Way : std::uint8_t { kIn, kOut, kAddedOut };
   /// One of the arrays: as blobs have it, as the primitive has it, and the way between them.
   struct Argument {
     dnnl::memory::desc plain, own;
+    Way way = Way::kIn;
+    std::int64_t step = 0;  ///< from what one run has to what the next one has; 0 if all have the same
     bool copied = false;
     std::int64_t offset = 0;  ///< of the copy in the scratch
     dnnl::reorder reorder;
+    std::optional<WeightBlocks> blocks;
   };
-  enum class Way : std::uint8_t { kIn, kOut, kAddedOut };
 
-  void Set(Argument& argument, const dnnl::memory::desc& plain, const dnnl::memory::desc& own, Way way);
+  void Make(const RunSizes& part, Layout layout, bool bias);
+  void Set(Argument& argument, Way way);
   std::int64_t Reserve(std::size_t bytes);
-  static dnnl::memory Own(const Argument& argument, float* user, float* scratch);
-  static void Copy(const dnnl::stream& stream, const Argument& argument, Way way, float* user,
-                   float* scratch);
+  static memory Own(const Argument& argument, float* user, float* scratch);
+  static void Copy(dnnl::stream& stream, const Argument& argument, float* user, float* scratch);
 
   Kind kind_;
-  std::int64_t images_ = 0, at_once_ = 1, image_count_ = 0, map_count_ = 0, bias_count_ = 0;
+  std::int64_t runs_ = 1, bias_count_ = 0, bias_step_ = 0;
   std::int64_t scratch_ = 0, bias_offset_ = 0, pad_offset_ = 0;
   Argument image_, weight_, map_;
   dnnl::memory::desc bias_, pad_;
   dnnl::primitive primitive_;
 };
 
-Primitives::Primitives(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias)
-    : kind_(kind),
-      images_(sizes.images),
-      image_count_(sizes.ImageCount()),
-      map_count_(sizes.MapCount()),
-      bias_count_(bias ? sizes.out_channels : 0) {
-  // Gradients of weights are added up in plain order once for each part, so that parts are larger than those.
-  constexpr std::int64_t kCached = 1 << 19;
-  const std::int64_t weight_count = sizes.out_channels * sizes.KernelCount();
-  at_once_ = layout == Layout::kPlain
-                 ? images_
-                 : AtOnce(images_, image_count_ + map_count_,
-                          kind == Kind::kToWeights ? std::max(kCached, 4 * weight_count) : kCached);
+Primitives::Primitives(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias) : kind_(kind) {
+  const RunSizes part = SizesOfRuns(sizes, kind, layout);
+  runs_ = part.runs;
+  Make(part, layout, bias);
+  const memory::dims images = Strides(ImageDims(sizes)), maps = Strides(MapDims(sizes));
+  const memory::dims weights = Strides(WeightDims(sizes));
+  image_.plain = Strided(ImageDims(part.sizes), images);
+  map_.plain = Strided(MapDims(part.sizes), maps);
+  weight_.plain = Strided(WeightDims(part.sizes), weights);
+  if (part.sizes.images != sizes.images) {
+    image_.step = part.sizes.images * images[0];
+    map_.step = part.sizes.images * maps[0];
+  } else if (part.sizes.in_channels != sizes.in_channels) {
+    image_.step = part.sizes.in_channels * images[1];
+    weight_.step = part.sizes.in_channels * weights[1];
+  } else if (part.sizes.out_channels != sizes.out_channels) {
+    map_.step = part.sizes.out_channels * maps[1];
+    weight_.step = part.sizes.out_channels * weights[0];
+    bias_step_ = bias_count_;
+  }
+  Set(image_, kind == Kind::kToImages ? Way::kOut : Way::kIn);
+  Set(weight_, kind == Kind::kToWeights ? Way::kAddedOut : Way::kIn);
+  Set(map_, kind == Kind::kToMaps ? Way::kOut : Way::kIn);
+  if (weight_.copied) weight_.blocks = BlocksOf(part.sizes, weight_.own, sizes.KernelCount());
+  if (bias && kind == Kind::kToWeights) bias_offset_ = Reserve(bias_.get_size());
+  pad_offset_ = Reserve(pad_.get_size());
+  scratch_ += kAlignment;
+}
+
+/// The primitive, and the orders that it has chosen.
+void Primitives::Make(const RunSizes& part, Layout layout, bool bias) {
+  const ConvolutionSizes& sizes = part.sizes;
   const Tag tag = layout == Layout::kPlain ? Tag::nchw : Tag::any;
-  const memory::desc images = Desc(ImageDims(sizes, at_once_), tag),
-                     maps = Desc(MapDims(sizes, at_once_), tag);
-  const memory::desc weights = WeightsDesc(sizes, true);
+  const memory::desc images = Desc(ImageDims(sizes), tag), maps = Desc(MapDims(sizes), tag);
+  const memory::desc weights = Desc(WeightDims(sizes), Tag::any);
+  bias_count_ = bias ? sizes.out_channels : 0;
   bias_ = bias ? Desc({sizes.out_channels}, Tag::x) : memory::desc();
   const Window& window = sizes.window;
   const memory::dims stride{window.stride[0], window.stride[1]}, pad{window.pad[0], window.pad[1]};
@@ -108,34 +191,25 @@ Primitives::Primitives(const ConvolutionSizes& sizes, Kind kind, Layout layout, 
       {dnnl::prop_kind::forward_training, algorithm, images, weights, bias_, maps, stride, dilation, pad,
        pad},
       attributes, Engine());
-  memory::desc own_images, own_weights, own_maps;
-  if (kind == Kind::kToMaps) {
-    own_images = forward.src_desc(), own_weights = forward.weights_desc(), own_maps = forward.dst_desc();
+  if (kind_ == Kind::kToMaps) {
+    image_.own = forward.src_desc(), weight_.own = forward.weights_desc(), map_.own = forward.dst_desc();
     pad_ = forward.scratchpad_desc();
     primitive_ = dnnl::convolution_forward(forward);
-  } else if (kind == Kind::kToImages) {
+  } else if (kind_ == Kind::kToImages) {
     const dnnl::convolution_backward_data::primitive_desc backward(
         {algorithm, images, weights, maps, stride, dilation, pad, pad}, attributes, Engine(), forward);
-    own_images = backward.diff_src_desc(), own_weights = backward.weights_desc();
-    own_maps = backward.diff_dst_desc();
+    image_.own = backward.diff_src_desc(), weight_.own = backward.weights_desc();
+    map_.own = backward.diff_dst_desc();
     pad_ = backward.scratchpad_desc();
     primitive_ = dnnl::convolution_backward_data(backward);
   } else {
     const dnnl::convolution_backward_weights::primitive_desc backward(
         {algorithm, images, weights, bias_, maps, stride, dilation, pad, pad}, attributes, Engine(), forward);
-    own_images = backward.src_desc(), own_weights = backward.diff_weights_desc();
-    own_maps = backward.diff_dst_desc();
+    image_.own = backward.src_desc(), weight_.own = backward.diff_weights_desc();
+    map_.own = backward.diff_dst_desc();
     pad_ = backward.scratchpad_desc();
     primitive_ = dnnl::convolution_backward_weights(backward);
   }
-  Set(image_, Desc(ImageDims(sizes, at_once_), Tag::nchw), own_images,
-      kind == Kind::kToImages ? Way::kOut : Way::kIn);
-  Set(weight_, WeightsDesc(sizes, false), own_weights, kind == Kind::kToWeights ? Way::kAddedOut : Way::kIn);
-  Set(map_, Desc(MapDims(sizes, at_once_), Tag::nchw), own_maps,
-      kind == Kind::kToMaps ? Way::kOut : Way::kIn);
-  if (bias && kind == Kind::kToWeights) bias_offset_ = Reserve(bias_.get_size());
-  pad_offset_ = Reserve(pad_.get_size());
-  scratch_ += kAlignment;
 }
 
 std::int64_t Primitives::Reserve(std::size_t bytes) {
@@ -145,19 +219,19 @@ std::int64_t Primitives::Reserve(std::size_t bytes) {
   return at;
 }
 
-void Primitives::Set(Argument& argument, const memory::desc& plain, const memory::desc& own, Way way) {
-  argument.plain = plain;
-  argument.own = own;
-  argument.copied = way == Way::kAddedOut || plain != own;
+void Primitives::Set(Argument& argument, Way way) {
+  argument.way = way;
+  argument.copied = way == Way::kAddedOut || argument.plain != argument.own;
   if (!argument.copied) return;
-  argument.offset = Reserve(own.get_size());
+  argument.offset = Reserve(argument.own.get_size());
   dnnl::primitive_attr attributes;
   if (way == Way::kAddedOut) {
     dnnl::post_ops sum;
     sum.append_sum(1.0F);
     attributes.set_post_ops(sum);
   }
-  const memory::desc &from = way == Way::kIn ? plain : own, &to = way == Way::kIn ? own : plain;
+  const memory::desc &from = way == Way::kIn ? argument.plain : argument.own,
+                     &to = way == Way::kIn ? argument.own : argument.plain;
   argument.reorder = dnnl::reorder(dnnl::reorder::primitive_desc(Engine(), from, Engine(), to, attributes));
 }
 
@@ -165,15 +239,18 @@ memory Primitives::Own(const Argument& argument, float* user, float* scratch) {
   return {argument.own, Engine(), argument.copied ? scratch + argument.offset : user};
 }
 
-void Primitives::Copy(const dnnl::stream& stream, const Argument& argument, Way way, float* user,
-                      float* scratch) {
-  if (!argument.copied) return;
-  memory plain(argument.plain, Engine(), user), own(argument.own, Engine(), scratch + argument.offset);
-  dnnl::stream on = stream;  // NOLINT: execute takes one that may change
-  if (way == Way::kIn)
-    argument.reorder.execute(on, plain, own);
-  else
-    argument.reorder.execute(on, own, plain);
+void Primitives::Copy(dnnl::stream& stream, const Argument& argument, float* user, float* scratch) {
+  float* const copy = scratch + argument.offset;
+  const bool in = argument.way == Way::kIn;
+  if (argument.blocks && InOneThread()) {
+    if (in)
+      ToBlocks(*argument.blocks, user, copy);
+    else
+      AddBlocks(*argument.blocks, copy, user);
+    return;
+  }
+  memory plain(argument.plain, Engine(), user), own(argument.own, Engine(), copy);
+  argument.reorder.execute(stream, in ? plain : own, in ? own : plain);
 }
 
 void Primitives::Run(const Arrays& arrays) const {
@@ -183,29 +260,33 @@ void Primitives::Run(const Arrays& arrays) const {
   dnnl::stream stream(Engine());
   const bool to_maps = kind_ == Kind::kToMaps, to_images = kind_ == Kind::kToImages;
   const bool to_weights = kind_ == Kind::kToWeights;
-  if (!to_weights) Copy(stream, weight_, Way::kIn, arrays.weights, scratch);
-  const memory weights = Own(weight_, arrays.weights, scratch), pad(pad_, Engine(), scratch + pad_offset_);
+  memory pad(pad_, Engine(), scratch + pad_offset_);
   float* const sums = scratch + bias_offset_;
-  memory bias;
-  if (bias_count_ != 0) bias = memory(bias_, Engine(), to_weights ? sums : arrays.bias);
-  for (std::int64_t n = 0; n < images_; n += at_once_) {
-    float *const x = arrays.images + n * image_count_, *const y = arrays.maps + n * map_count_;
-    const memory image = Own(image_, x, scratch), map = Own(map_, y, scratch);
-    if (!to_images) Copy(stream, image_, Way::kIn, x, scratch);
-    if (!to_maps) Copy(stream, map_, Way::kIn, y, scratch);
+  for (std::int64_t run = 0; run < runs_; ++run) {
+    const struct {
+      const Argument& argument;
+      float* user;
+    } all[] = {{image_, arrays.images + run * image_.step},
+               {weight_, arrays.weights + run * weight_.step},
+               {map_, arrays.maps + run * map_.step}};
+    for (const auto& [argument, user] : all)
+      if (argument.copied && argument.way == Way::kIn && (run == 0 || argument.step != 0))
+        Copy(stream, argument, user, scratch);
     std::unordered_map<int, memory> arguments{
-        {to_images ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, image},
-        {to_weights ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, weights},
-        {to_maps ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, map},
+        {to_images ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, Own(image_, all[0].user, scratch)},
+        {to_weights ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, Own(weight_, all[1].user, scratch)},
+        {to_maps ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, Own(map_, all[2].user, scratch)},
         {DNNL_ARG_SCRATCHPAD, pad}};
-    if (bias_count_ != 0) arguments[to_weights ? DNNL_ARG_DIFF_BIAS : DNNL_ARG_BIAS] = bias;
+    float* const bias = arrays.bias + run * bias_step_;
+    if (bias_count_ != 0)
+      arguments[to_weights ? DNNL_ARG_DIFF_BIAS : DNNL_ARG_BIAS] =
+          memory(bias_, Engine(), to_weights ? sums : bias);
     primitive_.execute(stream, arguments);
-    if (to_images) Copy(stream, image_, Way::kOut, x, scratch);
-    if (to_maps) Copy(stream, map_, Way::kOut, y, scratch);
-    if (to_weights) Copy(stream, weight_, Way::kAddedOut, arrays.weights, scratch);
+    for (const auto& [argument, user] : all)
+      if (argument.copied && argument.way != Way::kIn) Copy(stream, argument, user, scratch);
     stream.wait();
     if (to_weights)
-      for (std::int64_t c = 0; c < bias_count_; ++c) arrays.bias[c] += sums[c];
+      for (std::int64_t c = 0; c < bias_count_; ++c) bias[c] += sums[c];
   }
 }
 
