@@ -53,6 +53,7 @@ TEST_CASE("An idx file that is not whole or of another kind is an error with its
     CheckFails([&] { ReadIdx(folder.Write("file", bytes)); }, {folder / "file", why});
   };
   CheckFails([&] { ReadIdx(folder / "none"); }, {folder / "none", "cannot be opened"});
+  CheckFails([&] { ReadIdx(folder / "."); }, {"is a directory"});
   fails("", "does not begin");
   fails("hello", "does not begin");
   fails(IdxOf({2}, 2, 13), "unsigned bytes");

@@ -49,8 +49,10 @@ struct Info {
     std::printf("%zu layers, %lld parameters, %.1f MB of weights\n", net->layers().size(),
                 static_cast<long long>(parameters), static_cast<double>(parameters) * sizeof(float) / 1e6);
     const ActivationBytes activations = net->activation_bytes();
-    std::printf("%.1f MB of activations, %.1f MB with share_activations\n",
-                static_cast<double>(activations.kept) / 1e6, static_cast<double>(activations.planned) / 1e6);
+    std::printf("%.1f MB of activations", static_cast<double>(activations.kept) / 1e6);
+    if (activations.planned < activations.kept)  // else the net may be one that cannot share them
+      std::printf(", %.1f MB with share_activations", static_cast<double>(activations.planned) / 1e6);
+    std::printf("\n");
   }
 };
 

@@ -47,6 +47,7 @@ has " 9 parameters" "$("$ferry" info --model shared.prototxt)"
 } >deep.prototxt
 # Five tops of 1 MB, of which two are alive at a time; the last one keeps its own.
 has "5.0 MB of activations, 3.0 MB with share_activations" "$("$ferry" info --model deep.prototxt)"
+has "MB of activations;" "$("$ferry" info --model net.prototxt --phase TRAIN | tail -n 1);" # whose loss needs them all
 # The data of x, a and b, which flat shares, and w: 4 times 12 * 3 + 9.
 has " 180" "$("$ferry" time --model shared.prototxt --phase TEST --iterations 1 | grep '^all')"
 has " 360" "$("$ferry" time --model shared.prototxt --iterations 1 | grep '^all')" # and their gradients

@@ -94,6 +94,7 @@ struct Time {
       }
       if (net->phase() != TRAIN) continue;
       net->ClearParamDiffs();
+      net->place().stream().Synchronize();  // which is no layer's work
       moved->Take({});
       for (int layer = layers - 1; layer >= 0; --layer) {
         LayerCost& cost = costs[static_cast<std::size_t>(layer)];

@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 /// The whole file; zlib passes on what is not gzip's.
 std::vector<std::uint8_t> ReadUnpacked(const fs::path& path) {
+  if (fs::is_directory(path)) Fail(path, "is a directory");
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (file == nullptr) Fail(path, "cannot be opened");
   std::vector<std::uint8_t> bytes;

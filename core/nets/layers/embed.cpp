@@ -73,7 +73,7 @@ class EmbedLayer : public Layer<T> {
   }
 
   void CheckValues(const Blobs& bottom) const override {
-    const std::string wrong = WrongLabel(*bottom[0], {rows_});
+    const std::string wrong = WrongLabel(*bottom[0], {rows_}, {"index", "rows"});
     if (!wrong.empty()) this->Fail(wrong);
   }
   void ForwardAt(const Place& place, const Blobs& bottom, const Blobs& top) override {

@@ -36,16 +36,21 @@ struct Labels {
   }
 };
 
+/// What a blob has: labels, of classes; or indices, of a table's rows.
+struct LabelWords {
+  const char* one = "label";
+  const char* of = "classes";
+};
 /// The first label that is wrong, in words; empty if none is. Kernels make not-a-number of a wrong label.
 template <class T>
-std::string WrongLabel(const Blob<T>& blob, const Labels& labels) {
+std::string WrongLabel(const Blob<T>& blob, const Labels& labels, const LabelWords& words = {}) {
   std::int64_t at = 0;
   for (const T label : Place::Cpu(blob.device()).Read(blob)) {
     if (labels.Class(label) == Labels::kWrong) {
       const std::string of = blob.name().empty() ? "" : " of '" + blob.name() + "'";
-      std::string text = "label " + std::to_string(label) + " at position " + std::to_string(at) + of +
-                         "; there are " + std::to_string(labels.classes) + " classes, 0 to " +
-                         std::to_string(labels.classes - 1);
+      std::string text = std::string(words.one) + ' ' + std::to_string(label) + " at position " +
+                         std::to_string(at) + of + "; there are " + std::to_string(labels.classes) + ' ' +
+                         words.of + ", 0 to " + std::to_string(labels.classes - 1);
       if (labels.has_ignored) text += ", and ignore_label " + std::to_string(labels.ignored);
       return text;
     }

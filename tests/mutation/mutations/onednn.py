@@ -16,6 +16,9 @@ MUTATIONS = [
     (STEP, "bias_step_ = bias_count_;", "bias_step_ = 0;", "each part of the maps has the first part's bias"),
     (STEP, "weight_.step = part.sizes.in_channels * weights[1];", "weight_.step = 0;", "each part of the images has the first part's weights"),
     (STEP, "if (part.runs > 1 || all.groups > 1 ||", "if (part.runs > 1 ||", "parts of channels are in several groups"),
+    (STEP, "if (part.runs > 1 || all", "if (all", "parts are of images and of channels at once"),
+    (STEP, "image_.step = part.sizes.images * images[0];", "image_.step = images[0];", "a run's first image is the second one of the run before"),
+    (STEP, "map_.step = part.sizes.images * maps[0];", "map_.step = maps[0];", "a run's first map is the second one of the run before"),
     (STEP, "channels /= part.runs;", "part.runs = 1;", "copies of large weights are as large"),
     (STEP, "images / (all.ImageCount() + all.MapCount())", "images", "copies of a large batch are as large"),
 ]

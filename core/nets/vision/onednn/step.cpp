@@ -8,7 +8,7 @@
 
 #include "core/nets/vision/onednn/blocks.hpp"
 
-/// Of the OpenMP that the library brings; null where it brings none.
+/// Of the process's OpenMP, which the library as a rule brings; null where there is none.
 extern "C" __attribute__((weak)) int omp_get_max_threads();
 
 namespace ferry::detail::onednn {
