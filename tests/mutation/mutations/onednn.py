@@ -8,8 +8,8 @@ STEP = "core/nets/vision/onednn/step.cpp"
 MUTATIONS = [
     (CHOICE, "row * sizes.images >= kEnough", "row >= kEnough", "weights are copied for short rows of few images only"),
     (CHOICE, "vector_length == 16 && whole &&", "vector_length == 16 &&", "short rows are the library's where it fills up channels"),
-    (BLOCKS, "Store(Load(x) + four, x);", "Store(four, x);", "gradients of weights overwrite"),
-    (BLOCKS, "to[r * step + j] += from[r];", "to[r * step + j] = from[r];", "gradients of a kernel's last elements overwrite"),
+    (BLOCKS, "Store(Load(x) + row, x);", "Store(row, x);", "gradients of weights overwrite"),
+    (BLOCKS, "x[r * step] += blocks[at + r];", "x[r * step] = blocks[at + r];", "gradients of a kernel's last elements overwrite"),
     (BLOCKS, "element_ = 0;\n      ++line_;", "element_ = 0;", "all of a block's inputs are in the place of the first"),
     (BLOCKS, "i / length * block + o % length * length, false}", "i / length * block, false}", "all of a block's outputs are in the place of the first"),
     (STEP, "(run == 0 || argument.step != 0)", "run == 0", "all images of a batch are the first ones"),

@@ -73,58 +73,63 @@ void ForMatrices(const WeightBlocks& weights, const Do& matrix) {
 }
 
 /// The processor itself reads ahead in few rows at once.
-void ReadAhead(const WeightBlocks& weights, const Matrix& matrix, std::int64_t row, const float* plain) {
+void ReadAhead(const Matrix& matrix, const float* rows) {
   if (!matrix.next_to_another) return;
   constexpr std::int64_t kLine = 64 / sizeof(float);
-  for (std::int64_t r = row; r < row + kFour && r < weights.length; ++r)
+  for (int r = 0; r < kFour; ++r)
     for (std::int64_t j = 0; j < matrix.columns; j += kLine)
-      __builtin_prefetch(plain + matrix.plain + r * matrix.row_step + matrix.columns + j);
+      __builtin_prefetch(rows + r * matrix.row_step + matrix.columns + j);
+}
+
+/// square(x, step, at) for each 4 x 4 numbers in the order of blobs, which begin at x and have rows `step`
+/// apart: at[i] is where its column i is in blocks. column(x, step, at) for four rows of a column that is in
+/// none.
+template <class Number, class OfSquare, class OfColumn>
+void ForSquares(const WeightBlocks& weights, Number* plain, const OfSquare& square, const OfColumn& column) {
+  ForMatrices(weights, [&](const Matrix& matrix) {
+    for (std::int64_t row = 0; row < weights.length; row += kFour) {
+      Number* const rows = plain + matrix.plain + row * matrix.row_step;
+      ReadAhead(matrix, rows);
+      VectorsOf vectors(weights, matrix);
+      std::int64_t j = 0;
+      for (; j + kFour <= matrix.columns; j += kFour) {
+        std::int64_t at[kFour];
+        for (std::int64_t& vector : at) vector = vectors.Next() + row;
+        square(rows + j, matrix.row_step, at);
+      }
+      for (; j < matrix.columns; ++j) column(rows + j, matrix.row_step, vectors.Next() + row);
+    }
+  });
 }
 
 }  // namespace
 
 void ToBlocks(const WeightBlocks& weights, const float* plain, float* blocks) {
-  ForMatrices(weights, [&](const Matrix& matrix) {
-    const std::int64_t step = matrix.row_step, whole = matrix.columns / kFour * kFour;
-    for (std::int64_t row = 0; row < weights.length; row += kFour) {
-      ReadAhead(weights, matrix, row, plain);
-      const float* const from = plain + matrix.plain + row * step;
-      VectorsOf vectors(weights, matrix);
-      for (std::int64_t j = 0; j < whole; j += kFour) {
-        const float* const x = from + j;
-        for (const Four& four : Transposed({Load(x), Load(x + step), Load(x + 2 * step), Load(x + 3 * step)}))
-          Store(four, blocks + vectors.Next() + row);
-      }
-      for (std::int64_t j = whole; j < matrix.columns; ++j) {
-        float* const to = blocks + vectors.Next() + row;
-        for (int r = 0; r < kFour; ++r) to[r] = from[r * step + j];
-      }
-    }
-  });
+  ForSquares(
+      weights, plain,
+      [blocks](const float* x, std::int64_t step, const std::int64_t(&at)[kFour]) {
+        const Square columns = Transposed({Load(x), Load(x + step), Load(x + 2 * step), Load(x + 3 * step)});
+        for (std::size_t i = 0; i < kFour; ++i) Store(columns[i], blocks + at[i]);
+      },
+      [blocks](const float* x, std::int64_t step, std::int64_t at) {
+        for (int r = 0; r < kFour; ++r) blocks[at + r] = x[r * step];
+      });
 }
 
 void AddBlocks(const WeightBlocks& weights, const float* blocks, float* plain) {
-  ForMatrices(weights, [&](const Matrix& matrix) {
-    const std::int64_t step = matrix.row_step, whole = matrix.columns / kFour * kFour;
-    for (std::int64_t row = 0; row < weights.length; row += kFour) {
-      ReadAhead(weights, matrix, row, plain);
-      float* const to = plain + matrix.plain + row * step;
-      VectorsOf vectors(weights, matrix);
-      for (std::int64_t j = 0; j < whole; j += kFour) {
-        Square columns;
-        for (Four& column : columns) column = Load(blocks + vectors.Next() + row);
-        float* x = to + j;
-        for (const Four& four : Transposed(columns)) {
-          Store(Load(x) + four, x);
+  ForSquares(
+      weights, plain,
+      [blocks](float* x, std::int64_t step, const std::int64_t(&at)[kFour]) {
+        const Square rows = Transposed(
+            {Load(blocks + at[0]), Load(blocks + at[1]), Load(blocks + at[2]), Load(blocks + at[3])});
+        for (const Four& row : rows) {
+          Store(Load(x) + row, x);
           x += step;
         }
-      }
-      for (std::int64_t j = whole; j < matrix.columns; ++j) {
-        const float* const from = blocks + vectors.Next() + row;
-        for (int r = 0; r < kFour; ++r) to[r * step + j] += from[r];
-      }
-    }
-  });
+      },
+      [blocks](float* x, std::int64_t step, std::int64_t at) {
+        for (int r = 0; r < kFour; ++r) x[r * step] += blocks[at + r];
+      });
 }
 
 }  // namespace ferry::detail::onednn

@@ -111,7 +111,8 @@ bool OneDnnIsFaster(const ConvolutionSizes& sizes, std::int64_t vector_length) {
     // where it is short, if there is enough to copy weights for.
     const std::int64_t row = sizes.window.StepCount(), groups = sizes.groups;
     constexpr std::int64_t kEnough = 32;
-    const bool whole = sizes.in_channels / groups % 16 == 0 && sizes.out_channels / groups % 16 == 0;
+    const bool whole =
+        sizes.in_channels / groups % vector_length == 0 && sizes.out_channels / groups % vector_length == 0;
     return row >= kLongRow || (vector_length == 16 && whole && row * sizes.images >= kEnough);
   }
   // Without AVX-512 the library wins less, so that BLAS is faster with less to fill up: decision 0050.
