@@ -13,8 +13,6 @@ trap 'rm -rf "$dir"' EXIT
 # What each dump of callgrind counted under "name calls", a call. The environment and the program's path lie on the stack,
 # whose alignment decides how many steps it takes to move or to zero some bytes there: they are the same for everybody, except
 # for LD_LIBRARY_PATH.
-# How malloc has laid out what is there decides some steps of a memory's begin and end. Devices keep the processor's name, whose length
-# counts there: the baseline has the most of 22 lengths from 8 to 64.
 count_instructions() {
   cp "$1" "$dir/program"
   (cd "$dir" && env -i ${LD_LIBRARY_PATH:+LD_LIBRARY_PATH="$LD_LIBRARY_PATH"} "$(command -v valgrind)" --quiet --tool=callgrind \
