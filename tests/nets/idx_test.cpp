@@ -54,13 +54,15 @@ TEST_CASE("An idx file that is not whole or of another kind is an error with its
   };
   CheckFails([&] { ReadIdx(folder / "none"); }, {folder / "none", "cannot be opened"});
   CheckFails([&] { ReadIdx(folder / "."); }, {"is a directory"});
+  CheckFails([&] { ReadIdx("/dev/zero"); }, {"/dev/zero", "does not begin"});  // which has no end
   fails("", "does not begin");
   fails("hello", "does not begin");
   fails(IdxOf({2}, 2, 13), "unsigned bytes");
   fails(IdxOf({2, 3}, 6).substr(0, 9), "ends within its header");
   fails(IdxOf({2, 3}, 5), "cut short");
-  fails(IdxOf({2, 3}, 7), "7 elements, and its dims make 6");
-  fails(IdxOf({2, 0}, 7), "7 elements, and its dims make 0");
+  fails(IdxOf({1U << 31U, 1U << 31U, 4}, 5), "more than the 5 elements");  // 2^64
+  fails(IdxOf({2, 3}, 7), "more elements than the 6 that its dims make");
+  fails(IdxOf({2, 0}, 7), "more elements than the 0 that its dims make");
   CHECK(ReadIdx(folder.Write("empty", IdxOf({13, 0, 2}, 0))).dims == std::vector<std::int64_t>{13, 0, 2});
   const std::string packed = WritePacked(folder / "packed.gz", IdxOf({300, 2, 3}, 1800));
   std::filesystem::resize_file(packed, std::filesystem::file_size(packed) / 2);

@@ -6,6 +6,7 @@
 #include "core/nets/vision/onednn/convolution.hpp"
 #include "core/nets/vision/onednn/step.hpp"
 #include "tests/nets/convolution_check.hpp"
+#include "tests/nets/geometry.hpp"
 #include "tests/sanitized.hpp"
 
 extern "C" __attribute__((weak)) void omp_set_num_threads(int threads);
@@ -15,26 +16,6 @@ namespace {
 
 using detail::onednn::WeightBlocks;
 using ferry::testing::World;
-
-struct Geometry {
-  std::int64_t images, in, out, groups;
-  std::int64_t kernel[2], image[2];
-  std::int64_t pad = 0;
-};
-
-ConvolutionSizes SizesOf(const Geometry& geometry) {
-  ConvolutionSizes sizes;
-  sizes.images = geometry.images, sizes.in_channels = geometry.in, sizes.out_channels = geometry.out;
-  sizes.groups = geometry.groups;
-  sizes.window.axes = 2;
-  for (int axis = 0; axis < 2; ++axis) {
-    sizes.window.kernel[axis] = geometry.kernel[axis];
-    sizes.window.stride[axis] = sizes.window.dilation[axis] = 1;
-    sizes.window.pad[axis] = geometry.pad;
-  }
-  REQUIRE(sizes.window.SetImage(geometry.image).empty());
-  return sizes;
-}
 
 TEST_CASE("oneDNN is taken where it computes little more than is needed", "[convolution]") {
   struct Case {
@@ -104,7 +85,8 @@ std::vector<Geometry> Large() {
           {3, 32, 64, 1, {5, 5}, {6, 5}},      {2, 64, 64, 2, {3, 3}, {5, 5}, 1},
           {1, 512, 256, 2, {3, 3}, {3, 3}, 1}, {2, 32, 48, 1, {1, 3}, {2, 7}},
           {2, 32, 32, 1, {1, 1}, {4, 7}},      {4, 16, 64, 1, {1, 2}, {64, 50}},
-          {1, 16, 16, 1, {2, 2}, {9, 9}},      {1, 48, 128, 1, {7, 7}, {4, 4}, 3}};
+          {1, 16, 16, 1, {2, 2}, {9, 9}},      {1, 48, 128, 1, {7, 7}, {4, 4}, 3},
+          {1, 256, 200, 1, {3, 3}, {3, 3}, 1}, {1, 200, 256, 1, {3, 3}, {3, 3}, 1}};  // no whole parts
 }
 
 TEST_CASE("oneDNN's maps are those of plain loops in parts of images and of channels", "[convolution]") {

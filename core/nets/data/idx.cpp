@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -26,23 +27,44 @@ namespace fs = std::filesystem;
   throw NetError(file.string() + ": " + what);
 }
 
-/// The whole file; zlib passes on what is not gzip's.
-std::vector<std::uint8_t> ReadUnpacked(const fs::path& path) {
-  if (fs::is_directory(path)) Fail(path, "is a directory");
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
-  if (file == nullptr) Fail(path, "cannot be opened");
-  std::vector<std::uint8_t> bytes;
-  constexpr unsigned kStep = 1 << 20;
-  for (int read = 1; read > 0;) {
-    const std::size_t old = bytes.size();
-    bytes.resize(old + kStep);
-    read = gzread(file.get(), bytes.data() + old, kStep);
-    bytes.resize(old + static_cast<std::size_t>(std::max(read, 0)));
+/// zlib unpacks it, and passes on what is not gzip's.
+class PackedFile {
+ public:
+  explicit PackedFile(const fs::path& path) : path_(path) {
+    if (fs::is_directory(path)) Fail(path, "is a directory");
+    file_.reset(gzopen(path.c_str(), "rb"));
+    if (file_ == nullptr) Fail(path, "cannot be opened");
   }
-  int error = Z_OK;
-  const char* const text = gzerror(file.get(), &error);
-  if (error != Z_OK) Fail(path, "is cut short or corrupt: " + std::string(text));
-  return bytes;
+
+  /// The next bytes, fewer than `count` where the file ends.
+  std::vector<std::uint8_t> Read(std::size_t count) {
+    constexpr std::size_t kStep = 1 << 20;
+    std::vector<std::uint8_t> bytes;
+    for (int read = 1; read > 0 && bytes.size() < count;) {
+      const std::size_t old = bytes.size(), step = std::min(count - old, kStep);
+      bytes.resize(old + step);
+      read = gzread(file_.get(), bytes.data() + old, static_cast<unsigned>(step));
+      bytes.resize(old + static_cast<std::size_t>(std::max(read, 0)));
+    }
+    int error = Z_OK;
+    const char* const text = gzerror(file_.get(), &error);
+    if (error != Z_OK) Fail(path_, "is cut short or corrupt: " + std::string(text));
+    return bytes;
+  }
+
+ private:
+  fs::path path_;
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> file_{nullptr, gzclose};
+};
+
+/// How many elements an array has; as many as can be counted where there are more.
+std::size_t CountOf(const std::vector<std::int64_t>& dims) {
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return 0;
+  std::size_t count = 1;
+  for (const std::int64_t dim : dims)
+    if (__builtin_mul_overflow(count, static_cast<std::size_t>(dim), &count))
+      return std::numeric_limits<std::size_t>::max();
+  return count;
 }
 
 /// A Shape throws where its dims make too much, which those of a file may.
@@ -75,31 +97,26 @@ Labelled Read(const IdxFiles& from) {
 }  // namespace
 
 IdxArray ReadIdx(const fs::path& path) {
-  const std::vector<std::uint8_t> file = ReadUnpacked(path);
+  PackedFile file(path);
+  const std::vector<std::uint8_t> start = file.Read(4);
   constexpr std::uint8_t kUnsignedByte = 0x08;
-  if (file.size() < 4 || file[0] != 0 || file[1] != 0 || file[2] != kUnsignedByte)
+  if (start.size() < 4 || start[0] != 0 || start[1] != 0 || start[2] != kUnsignedByte)
     Fail(path, "does not begin as an IDX file of unsigned bytes (00 00 08)");
-  const std::size_t header = 4 + std::size_t{4} * file[3];
-  if (file.size() < header) Fail(path, "ends within its header");
+  const std::vector<std::uint8_t> dims = file.Read(std::size_t{4} * start[3]);
+  if (dims.size() < std::size_t{4} * start[3]) Fail(path, "ends within its header");
   IdxArray array;
-  for (std::size_t at = 4; at < header; at += 4) {
+  for (std::size_t at = 0; at < dims.size(); at += 4) {
     std::uint32_t dim = 0;
-    for (std::size_t i = 0; i < 4; ++i) dim = dim << 8U | file[at + i];
+    for (std::size_t i = 0; i < 4; ++i) dim = dim << 8U | dims[at + i];
     array.dims.push_back(dim);
   }
-  const std::size_t there = file.size() - header;
-  const bool none = std::find(array.dims.begin(), array.dims.end(), 0) != array.dims.end();
-  std::size_t count = none ? 0 : 1;
-  for (const std::int64_t signed_dim : array.dims) {
-    const auto dim = static_cast<std::size_t>(signed_dim);
-    if (dim != 0 && count > there / dim)
-      Fail(path,
-           "is cut short: its dims promise more than the " + std::to_string(there) + " elements that it has");
-    count *= dim;
-  }
-  if (count != there)
-    Fail(path, "has " + std::to_string(there) + " elements, and its dims make " + std::to_string(count));
-  array.bytes.assign(file.begin() + static_cast<std::ptrdiff_t>(header), file.end());
+  const std::size_t count = CountOf(array.dims);
+  array.bytes = file.Read(count);
+  if (array.bytes.size() < count)
+    Fail(path, "is cut short: its dims promise more than the " + std::to_string(array.bytes.size()) +
+                   " elements that it has");
+  if (!file.Read(1).empty())
+    Fail(path, "has more elements than the " + std::to_string(count) + " that its dims make");
   return array;
 }
 

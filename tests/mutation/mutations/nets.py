@@ -152,6 +152,9 @@ MUTATIONS = [
     (VISION + "scratch.cpp", "shared->count() < count", "shared->count() == 0", "a scratch is as large as the first one"),
 
     # Data.
+    (DATA + "idx.cpp", "return std::numeric_limits<std::size_t>::max();", "continue;", "an array of 2^64 elements has none"),
+    (DATA + "idx.cpp", "if (!file.Read(1).empty())", "if (false)", "what lies behind an array is left unsaid"),
+    (DATA + "idx.cpp", "if (array.bytes.size() < count)", "if (false)", "an array is cut short"),
     (DATA + "idx.cpp", "    fs::remove_all(folder_, error);\n", "", "what was written of a database stays beside its place"),
     (DATA + "prefetcher.cpp", "    if (blob.data().use_count() <= 1) continue;\n", "    continue;\n",
      "the thread writes a batch that a caller still has"),

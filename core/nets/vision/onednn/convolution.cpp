@@ -45,7 +45,7 @@ class OneDnnConvolution final : public ConvolutionMaps<float> {
 
  private:
   /// Whether the library reads the weights of an element for vectors of 8 floats in steps of 16 KiB, which
-  /// take the same lines of a cache: BLAS, which copies them, is faster by a seventh.
+  /// take the same lines of a cache: BLAS, which copies them, is faster.
   bool CollidesInCache() const {
     return sizes_.window.IsIdentity() && sizes_.in_channels / sizes_.groups % 512 == 0 &&
            onednn::VectorLength() == 8;

@@ -7,9 +7,8 @@
 #include <unordered_map>
 
 #include "core/nets/vision/onednn/blocks.hpp"
-
-/// Of the process's OpenMP, which the library as a rule brings; null where there is none.
-extern "C" __attribute__((weak)) int omp_get_max_threads();
+#include "core/nets/vision/onednn/run_sizes.hpp"
+#include "core/nets/vision/onednn/team.hpp"
 
 namespace ferry::detail::onednn {
 namespace {
@@ -18,8 +17,6 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 
 constexpr std::int64_t kAlignment = 16;  ///< in floats, a cache line
-
-bool InOneThread() { return omp_get_max_threads != nullptr && omp_get_max_threads() == 1; }
 
 memory::desc Desc(const memory::dims& dims, Tag tag) { return {dims, memory::data_type::f32, tag}; }
 memory::desc Strided(const memory::dims& dims, const memory::dims& strides) {
@@ -56,38 +53,6 @@ dnnl::primitive_attr OwnScratchpad() {
 const dnnl::engine& Engine() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
-}
-
-/// The largest divisor of `count` that is at most `most`, or 1.
-std::int64_t PartOf(std::int64_t count, std::int64_t most) {
-  std::int64_t part = std::clamp<std::int64_t>(most, 1, count);
-  while (count % part != 0) --part;
-  return part;
-}
-
-/// What a primitive computes in one of several runs, so that copies in the library's order stay in the cache:
-/// some of the images; or where weights are large, some of the channels that only images or only maps have.
-struct RunSizes {
-  ConvolutionSizes sizes;
-  std::int64_t runs = 1;
-};
-RunSizes SizesOfRuns(const ConvolutionSizes& all, Kind kind, Layout layout) {
-  RunSizes part{all};
-  if (layout == Layout::kPlain) return part;
-  constexpr std::int64_t kCached = 1 << 19, kCachedWeights = kCached / 2;  // floats
-  const std::int64_t weights = all.out_channels * all.KernelCount();
-  // Gradients of weights are added up in plain order once for each run, so that runs are larger than those.
-  const std::int64_t images = kind == Kind::kToWeights ? std::max(kCached, 4 * weights) : kCached;
-  part.sizes.images = PartOf(all.images, images / (all.ImageCount() + all.MapCount()));
-  part.runs = all.images / part.sizes.images;
-  // With fewer, registers of the library's kernels are left without work.
-  constexpr std::int64_t kFewest = 64;
-  std::int64_t& channels = kind == Kind::kToImages ? part.sizes.in_channels : part.sizes.out_channels;
-  if (part.runs > 1 || all.groups > 1 || channels % kFewest != 0) return part;
-  const std::int64_t most = kCachedWeights / (weights / channels);
-  part.runs = channels / kFewest / PartOf(channels / kFewest, most / kFewest);
-  channels /= part.runs;
-  return part;
 }
 
 /// Blocks of weights that are in that order, if these are.
@@ -242,7 +207,7 @@ memory Primitives::Own(const Argument& argument, float* user, float* scratch) {
 void Primitives::Copy(dnnl::stream& stream, const Argument& argument, float* user, float* scratch) {
   float* const copy = scratch + argument.offset;
   const bool in = argument.way == Way::kIn;
-  if (argument.blocks && InOneThread()) {
+  if (argument.blocks && (ThreadsAskedFor() == 1 || !Grants(2))) {
     if (in)
       ToBlocks(*argument.blocks, user, copy);
     else
@@ -290,9 +255,30 @@ void Primitives::Run(const Arrays& arrays) const {
   }
 }
 
+/// Gradients of weights, which the library adds up from what each thread of a team has left: from memory that
+/// nobody has written, where the team is smaller than the one that the primitive was made for.
+class OfTeamOrOne final : public Step {
+ public:
+  OfTeamOrOne(const ConvolutionSizes& sizes, Layout layout, bool bias)
+      : team_(sizes, Kind::kToWeights, layout, bias) {
+    const AskForOne alone;
+    one_.emplace(sizes, Kind::kToWeights, layout, bias);
+  }
+
+  std::int64_t scratch() const noexcept override { return std::max(team_.scratch(), one_->scratch()); }
+  void Run(const Arrays& arrays) const override { (Grants(threads_) ? team_ : *one_).Run(arrays); }
+
+ private:
+  int threads_ = ThreadsAskedFor();
+  Primitives team_;
+  std::optional<Primitives> one_;
+};
+
 }  // namespace
 
 std::unique_ptr<const Step> MakeStep(const ConvolutionSizes& sizes, Kind kind, Layout layout, bool bias) {
+  if (kind == Kind::kToWeights && ThreadsAskedFor() > 1)
+    return std::make_unique<const OfTeamOrOne>(sizes, layout, bias);
   return std::make_unique<const Primitives>(sizes, kind, layout, bias);
 }
 
