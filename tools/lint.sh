@@ -9,7 +9,7 @@ files() {
 }
 
 check_formatting() {
-  files '*.hpp' '*.cpp' | xargs clang-format-15 --dry-run -Werror
+  files '*.hpp' '*.cpp' '*.inc' | xargs clang-format-15 --dry-run -Werror
 }
 check_scripts() {
   files dev .ci/run '*.sh' | xargs shellcheck
@@ -18,7 +18,7 @@ check_lengths() {
   files | xargs wc -l | awk '$2 != "total" && $1 > 320 { print $2 ": " $1 " lines"; bad = 1 } END { exit bad }'
 }
 check_licences() {
-  files '*.hpp' '*.cpp' '*.cmake' '*CMakeLists.txt' | xargs grep -L 'SPDX-License-Identifier: BSD-2-Clause' | (! grep .)
+  files '*.hpp' '*.cpp' '*.inc' '*.cmake' '*CMakeLists.txt' | xargs grep -L 'SPDX-License-Identifier: BSD-2-Clause' | (! grep .)
 }
 # Each test is built: as far as it is compiled here, by what CMake says of it, and where only a vendor's backend or OpenCV builds
 # it, by its name in some list.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <type_traits>
+
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/pool_windows.hpp"
 #include "core/nets/vision/sum.hpp"
@@ -24,20 +26,12 @@ struct Mean {
    private:
     Lanes<T, kParts> sum_;
   };
-
-  KOKKOS_FORCEINLINE_FUNCTION T Nothing() const { return 0; }
-  KOKKOS_FORCEINLINE_FUNCTION T Element(T element) const { return element; }
-  KOKKOS_FORCEINLINE_FUNCTION void Take(T& value, PositionOf<T>& /*at*/, T element,
-                                        PositionOf<T> /*position*/, bool takes) const {
-    value += takes ? element : T(0);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION T Result(T value, T size) const { return value / size; }
 };
 
 /// Where windows move by one, elements beside each other are in windows beside each other: the gradient pools
 /// that of the windows, each by 1 / their size. None is cut off.
 template <class T>
-struct MeanShares : Mean<T> {
+struct MeanShares {
   T factor;
 
   template <int kParts>
@@ -58,9 +52,6 @@ struct MeanShares : Mean<T> {
     T factor_;
     Lanes<T, kParts> sum_;
   };
-
-  KOKKOS_FORCEINLINE_FUNCTION T Element(T gradient) const { return gradient * factor; }
-  KOKKOS_FORCEINLINE_FUNCTION T Result(T value, T /*size*/) const { return value; }
 };
 
 /// Of an axis along which windows move by one: for each element, the windows that cover it.
@@ -124,7 +115,11 @@ bool IsGlobal(const PoolSizes& sizes) {
 template <Real T>
 void AveragePool(const At& at, const PoolSizes& sizes, const Operand<const T>& x, const Operand<T>& y) {
   if (y.count() == 0) return;
-  if (!IsGlobal(sizes)) return Pool(at, sizes, Mean<T>{}, x, y);
+  if (!IsGlobal(sizes)) {
+    strips::Run<const T, T> by_strips = nullptr;
+    if constexpr (std::is_same_v<T, float>) by_strips = strips::Mean(WindowsOf(sizes, sizes.w.pooled));
+    return Pool(at, sizes, Mean<T>{}, by_strips, x, y);
+  }
   const std::int64_t plane = sizes.Plane();
   ParallelFor(
       at, sizes.planes, x, y, KOKKOS_LAMBDA(std::int64_t index, const T* from, T* to) {
@@ -146,9 +141,13 @@ void AveragePoolGradient(const At& at, const PoolSizes& sizes, const Operand<con
           for (std::int64_t i = line * plane + first; i < line * plane + last; ++i) to[i] = value;
         });
   }
-  if (sizes.h.stride == 1 && sizes.w.stride == 1)
-    return Pool(at, {sizes.planes, Backwards(sizes.h), Backwards(sizes.w)},
-                MeanShares<T>{{}, T(1) / static_cast<T>(sizes.h.kernel * sizes.w.kernel)}, dy, dx);
+  if (sizes.h.stride == 1 && sizes.w.stride == 1) {
+    const PoolSizes back{sizes.planes, Backwards(sizes.h), Backwards(sizes.w)};
+    strips::Run<const T, T> by_strips = nullptr;
+    if constexpr (std::is_same_v<T, float>) by_strips = strips::Shares(WindowsOf(back, back.w.pooled));
+    return Pool(at, back, MeanShares<T>{T(1) / static_cast<T>(sizes.h.kernel * sizes.w.kernel)}, by_strips,
+                dy, dx);
+  }
   const Chunks chunks(at.place(), sizes.w.size, sizes.w.size);
   ParallelFor(at, sizes.planes * sizes.h.size * chunks.per_line, dy, dx,
               AverageGradientRow<T>{sizes, chunks});

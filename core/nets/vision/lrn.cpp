@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/nets/vision/chunk.hpp"
+#include "core/nets/vision/lanes.hpp"
 #include "ferry/kokkos.hpp"
 
 namespace ferry::detail {
@@ -41,6 +42,14 @@ void WithLanes(const Place& place, const Use& use) {
     use(std::integral_constant<int, 1>());
   else
     use(std::integral_constant<int, 256>());
+}
+
+/// The rows of channels lie too far apart for a CPU to read them ahead by itself.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void ReadAhead(const T* row, int count) {
+  constexpr int kLine = 64 / sizeof(T);
+  if constexpr (kHostParts != 0)
+    for (int i = 0; i < count; i += kLine) __builtin_prefetch(row + i);
 }
 
 constexpr int kKept = 8;  ///< channels' terms of sums, for windows of fewer
@@ -109,6 +118,8 @@ struct LrnBackward {
     T sums[kLanes] = {}, kept[kKept][kLanes];
     const auto terms_of = [&](std::int64_t c) {
       T* const terms = kept[c % kKept];
+      if (c + 1 < sizes.channels)
+        for (const T* const of : {x, scale, y, dy}) ReadAhead(of + (c + 1) * step, lanes);
       for (int i = 0; i < lanes; ++i) terms[i] = dy[c * step + i] * y[c * step + i] / scale[c * step + i];
       return terms;
     };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <type_traits>
+
 #include "core/nets/vision/chunk.hpp"
+#include "core/nets/vision/pool_bands.hpp"
 #include "core/nets/vision/pooling.hpp"
 
 namespace ferry::detail {
@@ -114,9 +117,14 @@ template <Real T, class Index>
 void MaskedPoolGradient(const At& at, const PoolSizes& sizes, Grain grain, const Operand<const T>& dy,
                         const Operand<const Index>& mask, const Operand<T>& dx) {
   if (grain == Grain::kElement)
-    ParallelFor(at, dx.count(), dy, mask, dx, ElementsAsk<T, Index>{sizes});
-  else
-    ParallelFor(at, sizes.planes, dy, mask, dx, WindowsAdd<T, Index>{sizes});
+    return ParallelFor(at, dx.count(), dy, mask, dx, ElementsAsk<T, Index>{sizes});
+  if constexpr (std::is_same_v<T, float> && std::is_integral_v<Index>)
+    if (const auto run = strips::LargestGradient<Index>(WindowsOf(sizes, sizes.w.size)))
+      if (dx.count() != 0) {
+        const StripPool<const T, const Index, T> parts(sizes, sizes.h.size, run);
+        return ParallelFor(at, parts.Count(), dy, mask, dx, parts);
+      }
+  ParallelFor(at, sizes.planes, dy, mask, dx, WindowsAdd<T, Index>{sizes});
 }
 
 #define FERRY_INSTANTIATE_WITH(T, Index)                                                        \

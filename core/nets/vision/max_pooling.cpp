@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cfloat>
+#include <type_traits>
 
 #include "core/nets/vision/pool_windows.hpp"
 
@@ -34,16 +35,6 @@ struct Largest {
     Lanes<T, kParts> best_;
     Lanes<PositionOf<T>, kParts> at_, steps_;
   };
-
-  KOKKOS_FORCEINLINE_FUNCTION T Nothing() const { return static_cast<T>(-FLT_MAX); }
-  KOKKOS_FORCEINLINE_FUNCTION T Element(T element) const { return element; }
-  KOKKOS_FORCEINLINE_FUNCTION void Take(T& value, PositionOf<T>& at, T element, PositionOf<T> position,
-                                        bool takes) const {
-    const bool more = (element > value) & takes;
-    value = more ? element : value;
-    at = more ? position : at;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION T Result(T value, T /*size*/) const { return value; }
 };
 
 }  // namespace
@@ -51,7 +42,10 @@ struct Largest {
 template <Real T, class Index>
 void MaxPool(const At& at, const PoolSizes& sizes, const Operand<const T>& x, const Operand<T>& y,
              const Operand<Index>& mask) {
-  Pool(at, sizes, Largest<T>{}, x, y, mask);
+  strips::Run<const T, T, Index> by_strips = nullptr;
+  if constexpr (std::is_same_v<T, float>)
+    by_strips = strips::Largest<Index>(WindowsOf(sizes, sizes.w.pooled));
+  Pool(at, sizes, Largest<T>{}, by_strips, x, y, mask);
 }
 
 #define FERRY_INSTANTIATE(T, Index)                                                              \

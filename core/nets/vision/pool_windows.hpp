@@ -6,7 +6,7 @@
 
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/lanes.hpp"
-#include "core/nets/vision/pool_threes.hpp"
+#include "core/nets/vision/pool_bands.hpp"
 #include "core/nets/vision/pooling.hpp"
 
 /// Pooling by a Reduction, which says what becomes of the elements of windows:
@@ -19,6 +19,8 @@
 ///         void Store(T size, std::int64_t count, To*... to);  // size with padding; count lanes
 ///       };
 ///     };
+///
+/// On the host, windows of the usual sizes are pooled by strips instead.
 namespace ferry::detail {
 
 /// Reduces the elements of a window in these rows and columns; or in each lane those of a window that lies a
@@ -53,23 +55,33 @@ struct PoolWindow {
   }
 };
 
-/// A band of a plane's rows each: beside each other the windows that have all of their columns, and the
+/// By parts: beside each other the windows that have all of their columns, and the
 /// others one by one.
 template <class T, class Reduction, int kStride>
-class PoolBand {
+class PoolRows {
  public:
-  PoolBand(const PoolSizes& sizes, const Reduction& reduction)
-      : sizes_(sizes), reduction_(reduction), whole_(sizes.w.WholeWindows()) {}
+  PoolRows(const PoolSizes& sizes, const Reduction& reduction)
+      : sizes_(sizes),
+        reduction_(reduction),
+        whole_(sizes.w.WholeWindows()),
+        parts_(sizes.planes, sizes.h.pooled) {}
 
-  std::int64_t Count() const { return sizes_.planes * bands_; }
+  std::int64_t Count() const { return parts_.Count(); }
 
   template <class... To>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t index, const T* x, To*... to) const {
-    const std::int64_t plane = index / bands_, band = index - plane * bands_;
-    const std::int64_t n = sizes_.w.pooled, last = (band + 1) * sizes_.h.pooled / bands_;
-    std::int64_t i = band * sizes_.h.pooled / bands_;
-    std::int64_t at = (plane * sizes_.h.pooled + i) * n;
-    for (; i < last; ++i, at += n) {
+    const strips::Part part = parts_[index];
+    for (std::int64_t plane = part.first_plane; plane < part.last_plane; ++plane)
+      Rows(plane, part.first_row, part.last_row, x, to...);
+  }
+
+ private:
+  template <class... To>
+  KOKKOS_FORCEINLINE_FUNCTION void Rows(std::int64_t plane, std::int64_t first, std::int64_t last, const T* x,
+                                        To*... to) const {
+    const std::int64_t n = sizes_.w.pooled;
+    std::int64_t at = (plane * sizes_.h.pooled + first) * n;
+    for (std::int64_t i = first; i < last; ++i, at += n) {
       const PoolAxis::Span rows = sizes_.h.WindowAt(i);
       std::int64_t j = 0;
       if constexpr (kHostParts != 0) {
@@ -79,8 +91,6 @@ class PoolBand {
       for (; j < n; ++j) One(plane, x, rows, j, (to + at + j)...);
     }
   }
-
- private:
   /// In lanes, too, which choose without a jump.
   template <class... To>
   KOKKOS_FORCEINLINE_FUNCTION void One(std::int64_t plane, const T* x, const PoolAxis::Span& rows,
@@ -113,32 +123,29 @@ class PoolBand {
     return j;
   }
 
-  /// As many indices as threads may want.
-  static constexpr std::int64_t kEnough = 64;
-
   PoolSizes sizes_;
   Reduction reduction_;
   PoolAxis::Windows whole_;
-  std::int64_t bands_ = std::min(sizes_.h.pooled, (kEnough + sizes_.planes - 1) / sizes_.planes);
+  PoolParts parts_;
 };
 
 /// y, and what else there is for each window.
 template <class T, class Reduction, class... To>
-void Pool(const At& at, const PoolSizes& sizes, const Reduction& reduction, const Operand<const T>& x,
-          const Operand<To>&... to) {
+void Pool(const At& at, const PoolSizes& sizes, const Reduction& reduction,
+          strips::Run<const T, To...> by_strips, const Operand<const T>& x, const Operand<To>&... to) {
   const std::int64_t windows = sizes.planes * sizes.PooledPlane();
-  const auto by_bands = [&](const auto& band) { ParallelFor(at, band.Count(), x, to..., band); };
+  const auto by_parts = [&](const auto& parts) { ParallelFor(at, parts.Count(), x, to..., parts); };
   if (windows == 0) return;
   if (OnGpuThreads(at.place()))
     ParallelFor(at, windows, x, to..., PoolWindow<T, Reduction>{sizes, reduction});
-  else if (PoolThrees<T, Reduction>::Are(sizes))
-    by_bands(PoolThrees<T, Reduction>(sizes, reduction));
+  else if (by_strips != nullptr)
+    by_parts(StripPool<const T, To...>(sizes, sizes.h.pooled, by_strips));
   else if (sizes.w.stride == 1)
-    by_bands(PoolBand<T, Reduction, 1>(sizes, reduction));
+    by_parts(PoolRows<T, Reduction, 1>(sizes, reduction));
   else if (sizes.w.stride == 2)
-    by_bands(PoolBand<T, Reduction, 2>(sizes, reduction));
+    by_parts(PoolRows<T, Reduction, 2>(sizes, reduction));
   else
-    by_bands(PoolBand<T, Reduction, 0>(sizes, reduction));
+    by_parts(PoolRows<T, Reduction, 0>(sizes, reduction));
 }
 
 }  // namespace ferry::detail

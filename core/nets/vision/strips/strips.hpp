@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "ferry/detail/instruction_set.hpp"
+
+/// Pooling of floats by vectors, on the host. Windows that lie beside each other are a lane each. Such a
+/// strip goes down a plane. Of each row of the image it has the largest element of every window, or their
+/// sum, in registers, and a window is what came of its rows.
+namespace ferry::detail::strips {
+
+/// One axis of windows that are pooled.
+struct Axis {
+  std::int64_t size = 0;  ///< of the image
+  std::int64_t pad = 0;
+  std::int64_t pooled = 0;  ///< the number of windows
+};
+struct Sizes {
+  std::int64_t planes = 0;
+  Axis h, w;
+};
+/// What is written at once: whole planes, or rows of one; from the first up to, not including, the last.
+struct Part {
+  std::int64_t first_plane, last_plane, first_row, last_row;
+};
+
+/// Does a part; the arrays are those of all planes.
+template <class... Elements>
+using Run = void (*)(const Sizes& sizes, const Part& part, Elements*... arrays);
+
+/// Squares, and how many of them, or of elements that ask for them, are beside each other.
+struct Windows {
+  std::int64_t kernel, stride, columns;
+};
+
+/// @name How to pool on a processor with this instruction set
+/// Null where there are no strips: for windows other than 3 x 3 that move by one or two, and 2 x 2 that move
+/// by two.
+///@{
+/// Images to their largest elements and, in row-major order, where these are in their plane. As MaxPool.
+template <class Index>
+Run<const float, float, Index> Largest(const Windows& windows, InstructionSet set = BestInstructionSet());
+/// Images to means; sums are divided by the size of a window with padding.
+Run<const float, float> Mean(const Windows& windows, InstructionSet set = BestInstructionSet());
+/// The gradient of means to that of images, for 3 x 3 that move by one; the sizes are those of the gradients.
+Run<const float, float> Shares(const Windows& windows, InstructionSet set = BestInstructionSet());
+/// The gradient of the largest elements, which mask names, to that of images, for 3 x 3 that move by one.
+template <class Index>
+Run<const float, const Index, float> LargestGradient(const Windows& windows,
+                                                     InstructionSet set = BestInstructionSet());
+///@}
+
+}  // namespace ferry::detail::strips

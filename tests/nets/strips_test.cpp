@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/nets/vision/strips/strips.hpp"
+
+#include <algorithm>
+#include <catch2/catch_template_test_macros.hpp>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "tests/nets/plain_pooling.hpp"
+
+namespace ferry::nets_test {
+namespace {
+
+using detail::InstructionSet;
+using detail::PoolAxis;
+using detail::PoolSizes;
+using detail::strips::Part;
+
+detail::strips::Sizes StripSizes(const PoolAxis& h, const PoolAxis& w, std::int64_t planes) {
+  return {planes, {h.size, h.pad, h.pooled}, {w.size, w.pad, w.pooled}};
+}
+/// Of the gradients of windows of 3 x 3 that move by one, which are pooled, too.
+PoolAxis Back(const PoolAxis& axis) { return {axis.pooled, 3, 1, 2 - axis.pad, axis.size}; }
+
+/// Whole planes, or rows of one, in any order.
+std::vector<Part> Cut(std::int64_t planes, std::int64_t rows, std::mt19937& engine) {
+  std::vector<Part> parts;
+  const auto draw = [&](std::int64_t most) {
+    return 1 + static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(most));
+  };
+  for (std::int64_t plane = 0; plane < planes;) {
+    const std::int64_t end = std::min(planes, plane + draw(3));
+    if (end - plane > 1) {
+      parts.push_back({plane, end, 0, rows});
+    } else {
+      for (std::int64_t row = 0; row < rows;) {
+        const std::int64_t last = std::min(rows, row + draw(rows));
+        parts.push_back({plane, end, row, last});
+        row = last;
+      }
+    }
+    plane = end;
+  }
+  std::shuffle(parts.begin(), parts.end(), engine);
+  return parts;
+}
+
+/// What the parts write to `count` elements, and to none behind them.
+template <class T, class Write>
+std::vector<T> Written(std::size_t count, const std::vector<Part>& parts, const Write& write) {
+  constexpr T kMark = 77;
+  constexpr std::size_t kGuard = 64;
+  std::vector<T> values(count + kGuard, kMark);
+  for (const Part& part : parts) write(part, values.data());
+  CHECK(std::count(values.begin() + static_cast<std::ptrdiff_t>(count), values.end(), kMark) == kGuard);
+  values.resize(count);
+  return values;
+}
+
+template <class Index>
+void CheckStrips(const PoolSizes& sizes, InstructionSet set, std::mt19937& engine) {
+  const std::vector<float> x = Coarse<float>(sizes.planes * sizes.Plane(), engine());
+  const std::vector<float> dy = ferry::testing::Numbers<float>(sizes.planes * sizes.PooledPlane(), engine());
+  const PlainPooling<float> expected(sizes, x, dy);
+  const auto of = StripSizes(sizes.h, sizes.w, sizes.planes);
+  const detail::strips::Windows windows{sizes.w.kernel, sizes.w.stride, sizes.w.pooled};
+  const std::vector<Part> parts = Cut(sizes.planes, sizes.h.pooled, engine);
+
+  const auto largest = detail::strips::Largest<Index>(windows, set);
+  std::vector<Index> mask(dy.size());
+  CHECK(Written<float>(dy.size(), parts, [&](const Part& part, float* y) {
+          largest(of, part, x.data(), y, mask.data());
+        }) == expected.most);
+  std::vector<float> most(dy.size());
+  CHECK(Written<Index>(dy.size(), parts, [&](const Part& part, Index* to) {
+          largest(of, part, x.data(), most.data(), to);
+        }) == std::vector<Index>(expected.mask.begin(), expected.mask.end()));
+  const auto mean = detail::strips::Mean(windows, set);
+  CheckNearPooled(
+      Written<float>(dy.size(), parts, [&](const Part& part, float* y) { mean(of, part, x.data(), y); }),
+      expected.mean);
+
+  const detail::strips::Windows back{sizes.w.kernel, sizes.w.stride, sizes.w.size};
+  const auto shares = detail::strips::Shares(back, set);
+  if constexpr (!std::is_same_v<Index, float>) {
+    const auto gradient = detail::strips::LargestGradient<Index>(back, set);
+    const bool by_one = sizes.w.stride == 1;
+    CHECK(((shares != nullptr) == by_one && (gradient != nullptr) == by_one));
+    if (!by_one) return;
+    const std::vector<Part> parts_back = Cut(sizes.planes, sizes.h.size, engine);
+    const auto of_back = StripSizes(Back(sizes.h), Back(sizes.w), sizes.planes);
+    CHECK(Written<float>(x.size(), parts_back, [&](const Part& part, float* dx) {
+            gradient(of, part, dy.data(), mask.data(), dx);
+          }) == expected.most_gradient);
+    CheckNearPooled(
+        Written<float>(x.size(), parts_back,
+                       [&](const Part& part, float* dx) { shares(of_back, part, dy.data(), dx); }),
+        expected.mean_gradient);
+  }
+}
+
+TEST_CASE("Strips of each instruction set pool as plain loops do, however the work is cut", "[pooling]") {
+  for (int set = 0; set <= static_cast<int>(detail::BestInstructionSet()); ++set)
+    for (unsigned seed = 0; seed < 60; ++seed) {
+      std::mt19937 engine(seed);
+      const auto draw = [&](std::int64_t from, std::int64_t to) {
+        return from + static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(to - from + 1));
+      };
+      PoolSizes sizes;
+      sizes.planes = draw(1, 5);
+      const std::int64_t kernel = seed % 3 == 2 ? 2 : 3, stride = seed % 3 == 0 ? 1 : 2;
+      for (PoolAxis* const axis : {&sizes.h, &sizes.w}) {
+        axis->kernel = kernel, axis->stride = stride;
+        axis->pad = seed % 2 * draw(0, kernel - 1);
+        const auto round = seed % 4 == 0 ? PoolingParameter::FLOOR : PoolingParameter::CEIL;
+        const std::int64_t size = draw(axis->pad == 0 ? kernel : 1, seed % 5 == 0 ? 80 : 20);
+        REQUIRE(axis->SetSize(size, round, seed % 2 != 0).empty());
+      }
+      INFO("set " << set << ", seed " << seed << ": " << sizes.planes << " planes of " << sizes.h.size
+                  << " x " << sizes.w.size << ", kernel " << kernel << ", stride " << stride << ", pad "
+                  << sizes.h.pad << ' ' << sizes.w.pad);
+      CheckStrips<std::uint16_t>(sizes, static_cast<InstructionSet>(set), engine);
+      CheckStrips<int>(sizes, static_cast<InstructionSet>(set), engine);
+      CheckStrips<float>(sizes, static_cast<InstructionSet>(set), engine);
+    }
+}
+
+TEST_CASE("There are strips for the usual windows alone", "[pooling]") {
+  for (const std::int64_t kernel : {0, 1, 2, 3, 4, 5})
+    for (const std::int64_t stride : {1, 2, 3}) {
+      CAPTURE(kernel, stride);
+      const bool usual = (kernel == 3 && stride < 3) || (kernel == 2 && stride == 2);
+      CHECK((detail::strips::Mean({kernel, stride, 9}) != nullptr) == usual);
+      CHECK((detail::strips::Largest<int>({kernel, stride, 9}) != nullptr) == usual);
+      CHECK((detail::strips::Shares({kernel, stride, 9}) != nullptr) == (kernel == 3 && stride == 1));
+    }
+}
+
+}  // namespace
+}  // namespace ferry::nets_test
