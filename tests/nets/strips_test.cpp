@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/nets/fenced.hpp"
 #include "tests/nets/plain_pooling.hpp"
 
 namespace ferry::nets_test {
@@ -59,26 +60,28 @@ std::vector<T> Written(std::size_t count, const std::vector<Part>& parts, const 
 }
 
 template <class Index>
-void CheckStrips(const PoolSizes& sizes, InstructionSet set, std::mt19937& engine) {
-  const std::vector<float> x = Coarse<float>(sizes.planes * sizes.Plane(), engine());
-  const std::vector<float> dy = ferry::testing::Numbers<float>(sizes.planes * sizes.PooledPlane(), engine());
-  const PlainPooling<float> expected(sizes, x, dy);
+void CheckStrips(const PoolSizes& sizes, InstructionSet set, Fence fence, std::mt19937& engine) {
+  const std::vector<float> xs = Coarse<float>(sizes.planes * sizes.Plane(), engine());
+  const std::vector<float> dys = ferry::testing::Numbers<float>(sizes.planes * sizes.PooledPlane(), engine());
+  const PlainPooling<float> expected(sizes, xs, dys);
+  const Fenced<float> x(xs, fence), dy(dys, fence);
+  const Fenced<Index> mask({expected.mask.begin(), expected.mask.end()}, fence);
   const auto of = StripSizes(sizes.h, sizes.w, sizes.planes);
   const detail::strips::Windows windows{sizes.w.kernel, sizes.w.stride, sizes.w.pooled};
   const std::vector<Part> parts = Cut(sizes.planes, sizes.h.pooled, engine);
 
   const auto largest = detail::strips::Largest<Index>(windows, set);
-  std::vector<Index> mask(dy.size());
-  CHECK(Written<float>(dy.size(), parts, [&](const Part& part, float* y) {
-          largest(of, part, x.data(), y, mask.data());
+  std::vector<Index> chosen(dys.size());
+  CHECK(Written<float>(dys.size(), parts, [&](const Part& part, float* y) {
+          largest(of, part, x.data(), y, chosen.data());
         }) == expected.most);
-  std::vector<float> most(dy.size());
-  CHECK(Written<Index>(dy.size(), parts, [&](const Part& part, Index* to) {
+  std::vector<float> most(dys.size());
+  CHECK(Written<Index>(dys.size(), parts, [&](const Part& part, Index* to) {
           largest(of, part, x.data(), most.data(), to);
         }) == std::vector<Index>(expected.mask.begin(), expected.mask.end()));
   const auto mean = detail::strips::Mean(windows, set);
   CheckNearPooled(
-      Written<float>(dy.size(), parts, [&](const Part& part, float* y) { mean(of, part, x.data(), y); }),
+      Written<float>(dys.size(), parts, [&](const Part& part, float* y) { mean(of, part, x.data(), y); }),
       expected.mean);
 
   const detail::strips::Windows back{sizes.w.kernel, sizes.w.stride, sizes.w.size};
@@ -90,11 +93,11 @@ void CheckStrips(const PoolSizes& sizes, InstructionSet set, std::mt19937& engin
     if (!by_one) return;
     const std::vector<Part> parts_back = Cut(sizes.planes, sizes.h.size, engine);
     const auto of_back = StripSizes(Back(sizes.h), Back(sizes.w), sizes.planes);
-    CHECK(Written<float>(x.size(), parts_back, [&](const Part& part, float* dx) {
+    CHECK(Written<float>(xs.size(), parts_back, [&](const Part& part, float* dx) {
             gradient(of, part, dy.data(), mask.data(), dx);
           }) == expected.most_gradient);
     CheckNearPooled(
-        Written<float>(x.size(), parts_back,
+        Written<float>(xs.size(), parts_back,
                        [&](const Part& part, float* dx) { shares(of_back, part, dy.data(), dx); }),
         expected.mean_gradient);
   }
@@ -120,9 +123,10 @@ TEST_CASE("Strips of each instruction set pool as plain loops do, however the wo
       INFO("set " << set << ", seed " << seed << ": " << sizes.planes << " planes of " << sizes.h.size
                   << " x " << sizes.w.size << ", kernel " << kernel << ", stride " << stride << ", pad "
                   << sizes.h.pad << ' ' << sizes.w.pad);
-      CheckStrips<std::uint16_t>(sizes, static_cast<InstructionSet>(set), engine);
-      CheckStrips<int>(sizes, static_cast<InstructionSet>(set), engine);
-      CheckStrips<float>(sizes, static_cast<InstructionSet>(set), engine);
+      const Fence fence = draw(0, 1) == 0 ? Fence::kBefore : Fence::kBehind;
+      CheckStrips<std::uint16_t>(sizes, static_cast<InstructionSet>(set), fence, engine);
+      CheckStrips<int>(sizes, static_cast<InstructionSet>(set), fence, engine);
+      CheckStrips<float>(sizes, static_cast<InstructionSet>(set), fence, engine);
     }
 }
 

@@ -37,4 +37,6 @@ MUTATIONS = [
     (STRIPS, "? Load<Ints>(chosen + k) : Ints{} - 1", "? Load<Ints>(chosen + k) : Load<Ints>(chosen + k)", "windows beside a row hand on gradients"),
     (STRIPS, "if (i >= 0 && i < h.pooled) {", "if (i >= 0) {", "windows below the last ones hand on gradients"),
     (STRIPS, "part.first_row + 1 - kKernel; row", "part.first_row; row", "a band's first rows miss windows of before"),
+    (STRIPS, "h.pooled * w.pooled, 2, kLanes + 2)", "h.pooled * w.pooled, 0, kLanes + 2)", "a gradient reads windows before the first plane"),
+    (STRIPS, "h.pooled * w.pooled, 2, kLanes + 2)", "h.pooled * w.pooled, 2, 0)", "a gradient reads windows behind the last plane"),
 ]
