@@ -11,6 +11,7 @@
 
 #include "tests/nets/plain_convolution.hpp"
 #include "tests/unit/kernels_world.hpp"
+#include "tests/worse.hpp"
 
 /// What tests of convolutions share.
 namespace ferry::nets_test {
@@ -75,8 +76,7 @@ void CheckNear(const std::vector<double>& expected, const std::vector<double>& v
   double largest = 1, worst = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     largest = std::max(largest, std::abs(expected[i]));
-    const double difference = std::abs(expected[i] - values[i]);
-    if (!(difference <= worst)) worst = difference;
+    worst = ferry::testing::Worse(worst, std::abs(expected[i] - values[i]));
   }
   INFO(what << " is off by " << worst << " of " << largest);
   CHECK(worst <= (sizeof(T) == 4 ? 1e-5 : 1e-12) * largest);

@@ -8,11 +8,11 @@
 
 namespace ferry::nets_test {
 
-/// Of a convolution in steps of one element.
+/// Of a convolution.
 struct Geometry {
   std::int64_t images, in, out, groups;
   std::int64_t kernel[2], image[2];
-  std::int64_t pad = 0;
+  std::int64_t pad = 0, stride = 1, dilation = 1;
 };
 
 inline detail::ConvolutionSizes SizesOf(const Geometry& geometry) {
@@ -22,7 +22,8 @@ inline detail::ConvolutionSizes SizesOf(const Geometry& geometry) {
   sizes.window.axes = 2;
   for (int axis = 0; axis < 2; ++axis) {
     sizes.window.kernel[axis] = geometry.kernel[axis];
-    sizes.window.stride[axis] = sizes.window.dilation[axis] = 1;
+    sizes.window.stride[axis] = geometry.stride;
+    sizes.window.dilation[axis] = geometry.dilation;
     sizes.window.pad[axis] = geometry.pad;
   }
   REQUIRE(sizes.window.SetImage(geometry.image).empty());

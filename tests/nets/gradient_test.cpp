@@ -9,6 +9,7 @@
 #include "ferry/statistics_device.hpp"
 #include "tests/nets/gradient_rows.hpp"
 #include "tests/nets/layer_case.hpp"
+#include "tests/worse.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -152,7 +153,7 @@ double Off(const std::vector<double>& gradient, const std::vector<double>& diffe
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     largest = std::max(largest, std::abs(differences[i]));
     const double off = std::abs(gradient[i] - differences[i]);
-    worst = off <= worst ? worst : off;
+    worst = ferry::testing::Worse(worst, off);
   }
   CHECK(largest > 0);  // else the row checks nothing
   return worst / largest;
@@ -170,7 +171,7 @@ void CheckRow(const GradientRow& row, const Place& place) {
     const double off = Off(gradients[i], differences[i]);
     INFO("gradient " << i << " of those that are checked");
     if (row.options.wrong.empty()) CHECK(off <= kTolerance);
-    worst = std::max(worst, off);
+    worst = ferry::testing::Worse(worst, off);
   }
   INFO("wrong in Caffe, which is kept: " << row.options.wrong);
   if (!row.options.wrong.empty()) CHECK(worst > kTolerance);

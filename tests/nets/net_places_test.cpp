@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tests/nets/lenet.hpp"
+#include "tests/worse.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -42,7 +43,7 @@ void CheckNear(const std::vector<std::vector<float>>& values,
     float worst = 0;
     for (std::size_t k = 0; k < values[i].size(); ++k) {
       largest = std::max(largest, std::abs(expected[i][k]));
-      worst = std::max(worst, std::abs(values[i][k] - expected[i][k]));
+      worst = ferry::testing::Worse(worst, std::abs(values[i][k] - expected[i][k]));
     }
     INFO("array " << i);
     CHECK(worst <= 1e-5F * largest);

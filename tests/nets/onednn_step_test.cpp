@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -80,54 +81,60 @@ class Guarded {
   std::vector<float> numbers_;
 };
 
+/// What a step writes or adds to, with its bias; from fixed numbers, in memory of no numbers.
+std::vector<double> Result(const Step& step, const ConvolutionSizes& sizes, Kind kind,
+                           const Threads& threads) {
+  const auto numbers = [](std::int64_t count, std::uint64_t seed, bool overwritten) {
+    std::vector<float> values = Numbers<float>(count, seed);
+    if (overwritten) std::fill(values.begin(), values.end(), std::numeric_limits<float>::quiet_NaN());
+    return values;
+  };
+  std::vector<float> images = numbers(sizes.images * sizes.ImageCount(), 1, kind == Kind::kToImages);
+  std::vector<float> weights = numbers(sizes.out_channels * sizes.KernelCount(), 2, false);
+  std::vector<float> bias = numbers(sizes.out_channels, 3, false);
+  std::vector<float> maps = numbers(sizes.images * sizes.MapCount(), 4, kind == Kind::kToMaps);
+  Guarded scratch(step.scratch());
+  With(threads, [&] { step.Run({images.data(), weights.data(), bias.data(), maps.data(), scratch.data()}); });
+  scratch.Check();
+  std::vector<float>& result = kind == Kind::kToMaps ? maps : kind == Kind::kToImages ? images : weights;
+  result.insert(result.end(), bias.begin(), bias.end());
+  return {result.begin(), result.end()};
+}
+
 TEST_CASE("A step of oneDNN computes the same whatever its scratch holds and OpenMP grants",
           "[convolution]") {
   if (ferry::testing::kThreadSanitized) SKIP("ThreadSanitizer does not know OpenMP's barriers");
   if (omp_set_num_threads == nullptr || GOMP_parallel == nullptr) SKIP("no OpenMP");
+  const Geometry geometry =
+      GENERATE(Geometry{4, 64, 64, 1, {3, 3}, {8, 8}, 1}, Geometry{1, 288, 128, 1, {5, 5}, {5, 5}, 2},
+               Geometry{5, 64, 64, 2, {3, 3}, {5, 5}, 1},
+               Geometry{2, 32, 40, 1, {3, 3}, {9, 9}},  // which may be filled up to 48
+               Geometry{2, 40, 32, 1, {3, 3}, {9, 9}},
+               Geometry{1, 64, 64, 1, {1, 1}, {14, 14}},  // by the library's products
+               Geometry{2, 64, 64, 1, {3, 3}, {9, 9}, 2, 2, 2});
+  const auto kind = GENERATE(Kind::kToMaps, Kind::kToImages, Kind::kToWeights);
+  const auto layout = GENERATE(Layout::kItsOwn, Layout::kPlain);
+  const ConvolutionSizes sizes = SizesOf(geometry);
   const int many = 2 * omp_get_num_procs();
   const std::vector<Threads> all{{1},
                                  {2},
                                  {many},
                                  {many, Threads::kAsTheSystemIsBusy},
-                                 {2, Threads::kNoLevel},
+                                 {many, Threads::kNoLevel},
                                  {2, Threads::kInAnotherTeam}};
-  for (const Geometry& geometry :
-       std::vector<Geometry>{{4, 64, 64, 1, {3, 3}, {8, 8}, 1},
-                             {1, 288, 128, 1, {5, 5}, {5, 5}, 2},
-                             {5, 64, 64, 2, {3, 3}, {5, 5}, 1},
-                             {2, 32, 40, 1, {3, 3}, {9, 9}},  // which the library may fill up to 48
-                             {2, 40, 32, 1, {3, 3}, {9, 9}}}) {
-    const ConvolutionSizes sizes = SizesOf(geometry);
-    const std::vector<float> x = Numbers<float>(sizes.images * sizes.ImageCount(), 1);
-    const std::vector<float> w = Numbers<float>(sizes.out_channels * sizes.KernelCount(), 2);
-    const std::vector<float> b = Numbers<float>(sizes.out_channels, 3);
-    const std::vector<float> y = Numbers<float>(sizes.images * sizes.MapCount(), 4);
-    for (const Kind kind : {Kind::kToMaps, Kind::kToImages, Kind::kToWeights}) {
-      std::vector<double> expected;
-      for (const Threads& made : all) {
-        std::unique_ptr<const Step> step;
-        With(made, [&] {
-          step = MakeStep(sizes, kind, Layout::kItsOwn, kind != Kind::kToImages);
-          CHECK(omp_get_max_threads() == made.count);  // as before
-        });
-        for (const Threads& run : all) {
-          INFO(Words(sizes) << ", map " << static_cast<int>(kind) << ", made for " << made.count << " ("
-                            << made.granted << "), run by " << run.count << " (" << run.granted << ')');
-          std::vector<float> images = x, weights = w, bias = b, maps = y;
-          Guarded scratch(step->scratch());
-          With(run, [&] {
-            step->Run({images.data(), weights.data(), bias.data(), maps.data(), scratch.data()});
-          });
-          scratch.Check();
-          std::vector<float>& result = kind == Kind::kToMaps     ? maps
-                                       : kind == Kind::kToImages ? images
-                                                                 : weights;
-          if (kind == Kind::kToWeights) result.insert(result.end(), bias.begin(), bias.end());
-          const std::vector<double> values(result.begin(), result.end());
-          if (expected.empty()) expected = values;  // of one thread, which are those of plain loops
-          nets_test::CheckNear<float>(expected, values, "the result");
-        }
-      }
+  std::vector<double> expected;  // of one thread, which are those of plain loops
+  for (const Threads& made : all) {
+    std::unique_ptr<const Step> step;
+    With(made, [&] {
+      step = MakeStep(sizes, kind, layout, kind != Kind::kToImages);
+      CHECK(omp_get_max_threads() == made.count);  // as before
+    });
+    for (const Threads& run : all) {
+      INFO(Words(sizes) << ", made for " << made.count << " (" << made.granted << "), run by " << run.count
+                        << " (" << run.granted << ')');
+      const std::vector<double> values = Result(*step, sizes, kind, run);
+      if (expected.empty()) expected = values;
+      nets_test::CheckNear<float>(expected, values, "the result");
     }
   }
 }

@@ -10,6 +10,7 @@
 
 #include "core/nets/vision/pooling.hpp"
 #include "tests/unit/kernels_world.hpp"
+#include "tests/worse.hpp"
 
 namespace ferry::nets_test {
 
@@ -62,8 +63,7 @@ void CheckNearPooled(const std::vector<T>& values, const std::vector<T>& expecte
   T worst = 0;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!(std::isnan(values[i]) && std::isnan(expected[i])) && values[i] != expected[i]) {
-      const T difference = std::abs(values[i] - expected[i]);
-      worst = difference <= worst ? worst : difference;
+      worst = ferry::testing::Worse(worst, std::abs(values[i] - expected[i]));
     }
   CHECK(worst <= (sizeof(T) == 4 ? T(1e-5) : T(1e-12)));
 }

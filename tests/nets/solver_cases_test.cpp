@@ -5,6 +5,7 @@
 
 #include "tests/nets/fills.hpp"
 #include "tests/nets/solver_world.hpp"
+#include "tests/worse.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -25,8 +26,7 @@ void CheckNear(const std::vector<double>& values, const Json& expected, double t
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double value = expected[i];
     largest = std::max(largest, std::abs(value));
-    const double difference = std::abs(values[i] - value);
-    if (!(difference <= worst)) worst = difference;
+    worst = ferry::testing::Worse(worst, std::abs(values[i] - value));
   }
   INFO("off by " << worst << " of " << largest);
   CHECK(worst <= tolerance * largest);

@@ -55,8 +55,7 @@ struct PoolWindow {
   }
 };
 
-/// By parts: beside each other the windows that have all of their columns, and the
-/// others one by one.
+/// A part of the windows: many at once where they have all of their columns, and the others one by one.
 template <class T, class Reduction, int kStride>
 class PoolRows {
  public:

@@ -18,7 +18,8 @@ double Difference(const ferry::BlobProto& a, const ferry::BlobProto& b) {
   double difference = 0;
   for (int i = 0; i < a.data_size(); ++i) {
     largest = std::max(largest, std::abs(static_cast<double>(a.data(i))));
-    difference = std::max(difference, std::abs(static_cast<double>(a.data(i)) - b.data(i)));
+    const double off = std::abs(static_cast<double>(a.data(i)) - b.data(i));
+    difference = std::isnan(off) ? HUGE_VAL : std::max(difference, off);
   }
   return largest == 0 ? difference : difference / largest;
 }

@@ -207,7 +207,7 @@ memory Primitives::Own(const Argument& argument, float* user, float* scratch) {
 void Primitives::Copy(dnnl::stream& stream, const Argument& argument, float* user, float* scratch) {
   float* const copy = scratch + argument.offset;
   const bool in = argument.way == Way::kIn;
-  if (argument.blocks && (ThreadsAskedFor() == 1 || !Grants(2))) {
+  if (argument.blocks && ThreadsAskedFor() == 1) {
     if (in)
       ToBlocks(*argument.blocks, user, copy);
     else
@@ -219,6 +219,9 @@ void Primitives::Copy(dnnl::stream& stream, const Argument& argument, float* use
 }
 
 void Primitives::Run(const Arrays& arrays) const {
+  // The library leaves work to threads that it does not get.
+  std::optional<AskForOne> alone;
+  if (!Grants(ThreadsAskedFor())) alone.emplace();
   const auto address = reinterpret_cast<std::uintptr_t>(arrays.scratch);
   constexpr std::uintptr_t kBytes = kAlignment * sizeof(float);
   float* const scratch = arrays.scratch + (kBytes - address % kBytes) % kBytes / sizeof(float);
@@ -255,8 +258,8 @@ void Primitives::Run(const Arrays& arrays) const {
   }
 }
 
-/// Gradients of weights, which the library adds up from what each thread of a team has left: from memory that
-/// nobody has written, where the team is smaller than the one that the primitive was made for.
+/// Gradients of weights. Their primitives ask for the threads that they were made for, whatever is asked for
+/// now, and add up what each has left.
 class OfTeamOrOne final : public Step {
  public:
   OfTeamOrOne(const ConvolutionSizes& sizes, Layout layout, bool bias)

@@ -11,7 +11,7 @@ int ThreadsAskedFor();
 /// limits or leave the number to it.
 bool Grants(int threads);
 
-/// While it lives, the library asks for no other thread.
+/// While it lives, the library asks for no thread but the calling one, in that one.
 class AskForOne {
  public:
   AskForOne();
