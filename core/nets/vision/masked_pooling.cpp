@@ -2,7 +2,7 @@
 #include <type_traits>
 
 #include "core/nets/vision/chunk.hpp"
-#include "core/nets/vision/pool_bands.hpp"
+#include "core/nets/vision/pool_parts.hpp"
 #include "core/nets/vision/pooling.hpp"
 
 namespace ferry::detail {

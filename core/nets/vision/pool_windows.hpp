@@ -6,7 +6,7 @@
 
 #include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/lanes.hpp"
-#include "core/nets/vision/pool_bands.hpp"
+#include "core/nets/vision/pool_parts.hpp"
 #include "core/nets/vision/pooling.hpp"
 
 /// Pooling by a Reduction, which says what becomes of the elements of windows:

@@ -34,4 +34,5 @@ MUTATIONS = [
     (TEAM, "omp_get_dynamic() == 0 &&", "", "threads that OpenMP may grant are counted on"),
     (TEAM, "omp_get_max_active_levels() > 0 &&", "", "a team is counted on where none may be"),
     (TEAM, "omp_set_num_threads(before_)", "omp_set_num_threads(1)", "a primitive's making leaves one thread to all that follow"),
+    (STEP, "if (!Grants(ThreadsAskedFor())) alone.emplace();", "", "work is left to threads that are not there"),
 ]

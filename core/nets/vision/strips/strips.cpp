@@ -27,34 +27,18 @@ template <class T>
 
 #define FERRY_SET baseline
 #define FERRY_LANES 4
-#define FERRY_TARGET [[gnu::always_inline]] inline
-#define FERRY_RUN [[gnu::hot]]
-#define FERRY_EDGE [[gnu::cold, gnu::noinline]]
+#define FERRY_FOR
 #include "core/nets/vision/strips/one_set.inc"
-#undef FERRY_SET
-#undef FERRY_LANES
-#undef FERRY_TARGET
-#undef FERRY_RUN
-#undef FERRY_EDGE
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define FERRY_SET avx2
 #define FERRY_LANES 8
-#define FERRY_TARGET [[gnu::always_inline, gnu::target("avx2,fma")]] inline
-#define FERRY_RUN [[gnu::hot, gnu::target("avx2,fma")]]
-#define FERRY_EDGE [[gnu::cold, gnu::noinline, gnu::target("avx2,fma")]]
+#define FERRY_FOR gnu::target("avx2,fma")
 #include "core/nets/vision/strips/one_set.inc"
-#undef FERRY_SET
-#undef FERRY_LANES
-#undef FERRY_TARGET
-#undef FERRY_RUN
-#undef FERRY_EDGE
 
 #define FERRY_SET avx512
 #define FERRY_LANES 16
-#define FERRY_TARGET [[gnu::always_inline, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] inline
-#define FERRY_RUN [[gnu::hot, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]]
-#define FERRY_EDGE [[gnu::cold, gnu::noinline, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]]
+#define FERRY_FOR gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
 #include "core/nets/vision/strips/one_set.inc"
 #endif
 

@@ -6,8 +6,8 @@
 #include "ferry/detail/instruction_set.hpp"
 
 /// Pooling of floats by vectors, on the host. Windows that lie beside each other are a lane each. Such a
-/// strip goes down a plane. Of each row of the image it has the largest element of every window, or their
-/// sum, in registers, and a window is what came of its rows.
+/// strip goes down a plane. What its windows have of a row of the image, the largest elements or sums, stays
+/// in registers until they have all of their rows.
 namespace ferry::detail::strips {
 
 /// One axis of windows that are pooled.
@@ -45,7 +45,8 @@ Run<const float, float, Index> Largest(const Windows& windows, InstructionSet se
 Run<const float, float> Mean(const Windows& windows, InstructionSet set = BestInstructionSet());
 /// The gradient of means to that of images, for 3 x 3 that move by one; the sizes are those of the gradients.
 Run<const float, float> Shares(const Windows& windows, InstructionSet set = BestInstructionSet());
-/// The gradient of the largest elements, which mask names, to that of images, for 3 x 3 that move by one.
+/// The gradient of the largest elements to that of images, for 3 x 3 that move by one. The mask names an
+/// element of each window, or none.
 template <class Index>
 Run<const float, const Index, float> LargestGradient(const Windows& windows,
                                                      InstructionSet set = BestInstructionSet());
