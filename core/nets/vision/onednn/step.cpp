@@ -263,18 +263,19 @@ void Primitives::Run(const Arrays& arrays) const {
 class OfTeamOrOne final : public Step {
  public:
   OfTeamOrOne(const ConvolutionSizes& sizes, Layout layout, bool bias)
-      : team_(sizes, Kind::kToWeights, layout, bias) {
-    const AskForOne alone;
-    one_.emplace(sizes, Kind::kToWeights, layout, bias);
-  }
+      : team_(sizes, Kind::kToWeights, layout, bias), one_(OfOne(sizes, layout, bias)) {}
 
-  std::int64_t scratch() const noexcept override { return std::max(team_.scratch(), one_->scratch()); }
-  void Run(const Arrays& arrays) const override { (Grants(threads_) ? team_ : *one_).Run(arrays); }
+  std::int64_t scratch() const noexcept override { return std::max(team_.scratch(), one_.scratch()); }
+  void Run(const Arrays& arrays) const override { (Grants(threads_) ? team_ : one_).Run(arrays); }
 
  private:
+  static Primitives OfOne(const ConvolutionSizes& sizes, Layout layout, bool bias) {
+    const AskForOne alone;
+    return {sizes, Kind::kToWeights, layout, bias};
+  }
+
   int threads_ = ThreadsAskedFor();
-  Primitives team_;
-  std::optional<Primitives> one_;
+  Primitives team_, one_;
 };
 
 }  // namespace
