@@ -11,7 +11,7 @@
 
 #include "tests/nets/plain_convolution.hpp"
 #include "tests/unit/kernels_world.hpp"
-#include "tests/worse.hpp"
+#include "tests/worst.hpp"
 
 /// What tests of convolutions share.
 namespace ferry::nets_test {
@@ -73,13 +73,14 @@ std::vector<double> Doubles(const Blob<T>& blob) {
 template <class T>
 void CheckNear(const std::vector<double>& expected, const std::vector<double>& values, const char* what) {
   REQUIRE(values.size() == expected.size());
-  double largest = 1, worst = 0;
+  double largest = 1;
+  ferry::testing::Worst worst;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     largest = std::max(largest, std::abs(expected[i]));
-    worst = ferry::testing::Worse(worst, std::abs(expected[i] - values[i]));
+    worst.Take(std::abs(expected[i] - values[i]));
   }
-  INFO(what << " is off by " << worst << " of " << largest);
-  CHECK(worst <= (sizeof(T) == 4 ? 1e-5 : 1e-12) * largest);
+  INFO(what << " is off by " << worst.difference() << " of " << largest);
+  CHECK(worst.difference() <= (sizeof(T) == 4 ? 1e-5 : 1e-12) * largest);
 }
 template <class T>
 void CheckNear(const std::vector<double>& expected, const Blob<T>& blob, const char* what) {

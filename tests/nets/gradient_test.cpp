@@ -9,7 +9,7 @@
 #include "ferry/statistics_device.hpp"
 #include "tests/nets/gradient_rows.hpp"
 #include "tests/nets/layer_case.hpp"
-#include "tests/worse.hpp"
+#include "tests/worst.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -149,14 +149,13 @@ class Subject {
 /// The largest difference, relative to the largest element.
 double Off(const std::vector<double>& gradient, const std::vector<double>& differences) {
   double largest = 0;
-  double worst = 0;
+  ferry::testing::Worst worst;
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     largest = std::max(largest, std::abs(differences[i]));
-    const double off = std::abs(gradient[i] - differences[i]);
-    worst = ferry::testing::Worse(worst, off);
+    worst.Take(std::abs(gradient[i] - differences[i]));
   }
   CHECK(largest > 0);  // else the row checks nothing
-  return worst / largest;
+  return worst.difference() / largest;
 }
 
 void CheckRow(const GradientRow& row, const Place& place) {
@@ -165,16 +164,16 @@ void CheckRow(const GradientRow& row, const Place& place) {
   const auto differences = subject.Differences();
   REQUIRE(!gradients.empty());
   REQUIRE(gradients.size() == differences.size());
-  double worst = 0;
+  ferry::testing::Worst worst;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     REQUIRE(gradients[i].size() == differences[i].size());
     const double off = Off(gradients[i], differences[i]);
     INFO("gradient " << i << " of those that are checked");
     if (row.options.wrong.empty()) CHECK(off <= kTolerance);
-    worst = ferry::testing::Worse(worst, off);
+    worst.Take(off);
   }
   INFO("wrong in Caffe, which is kept: " << row.options.wrong);
-  if (!row.options.wrong.empty()) CHECK(worst > kTolerance);
+  if (!row.options.wrong.empty()) CHECK(worst.difference() > kTolerance);
 }
 
 TEST_CASE("Each layer's gradient is the derivative, where Caffe's is", "[gradient]") {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/nets/layer_case.hpp"
+#include "tests/worst.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -20,21 +21,17 @@ void CheckNearCaffe(const std::vector<double>& values, const Json& expected, dou
   double largest = 0;
   for (const Json& value : expected)
     if (value.is_number()) largest = std::max(largest, std::abs(value.get<double>()));
-  double worst = 0;
-  std::size_t at = 0;
+  ferry::testing::Worst worst;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!expected[i].is_number()) {
       INFO("element " << i << " is " << values[i] << ", in Caffe " << expected[i].dump());
       CHECK(!std::isfinite(values[i]));
       continue;
     }
-    const double difference = std::abs(values[i] - expected[i].get<double>());
-    if (std::isnan(worst) || difference <= worst) continue;  // what is no number is the worst of all
-    worst = difference;
-    at = i;
+    worst.Take(std::abs(values[i] - expected[i].get<double>()), i);
   }
-  INFO("element " << at << " is off by " << worst << " of " << largest);
-  CHECK(worst <= tolerance * largest);
+  INFO("element " << worst.at() << " is off by " << worst.difference() << " of " << largest);
+  CHECK(worst.difference() <= tolerance * largest);
 }
 
 template <class T>

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/worst.hpp"
+
 namespace ferry::nets_test {
 
 Given Reals(const std::vector<std::int64_t>& shape, std::uint64_t seed, double scale) {
@@ -29,13 +31,11 @@ void CheckNear(const Numbers& values, const Numbers& expected, double tolerance)
   REQUIRE(values.size() == expected.size());
   double largest = 1;
   for (const double value : expected) largest = std::max(largest, std::abs(value));
-  const auto off = [&](std::size_t i) { return std::abs(values[i] - expected[i]); };
-  std::size_t worst = 0;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!std::isnan(off(worst)) && !(off(i) <= off(worst))) worst = i;  // no number is the worst of all
+  ferry::testing::Worst worst;
+  for (std::size_t i = 0; i < values.size(); ++i) worst.Take(std::abs(values[i] - expected[i]), i);
   if (values.empty()) return;
-  INFO("element " << worst << " is " << values[worst] << ", expected " << expected[worst]);
-  CHECK(off(worst) <= tolerance * largest);
+  INFO("element " << worst.at() << " is " << values[worst.at()] << ", expected " << expected[worst.at()]);
+  CHECK(worst.difference() <= tolerance * largest);
 }
 
 Numbers SoftmaxOf(const Numbers& x, std::size_t channels, std::size_t inner) {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "tests/nets/made_layer.hpp"
-#include "tests/worse.hpp"
+#include "tests/worst.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -228,10 +228,9 @@ TEMPLATE_TEST_CASE("HingeLoss has any number of classes", "[rows]", float, doubl
         SetDiff(*loss.tops[0], {1});
         loss.Backward();
         const Values gradient = DiffOf(*loss.bottoms[0]);
-        double most = 0;
-        for (std::size_t i = 0; i < slopes.size(); ++i)
-          most = ferry::testing::Worse(most, std::fabs(gradient[i] - slopes[i]));
-        CHECK(most <= 1e-6);
+        ferry::testing::Worst worst;
+        for (std::size_t i = 0; i < slopes.size(); ++i) worst.Take(std::fabs(gradient[i] - slopes[i]));
+        CHECK(worst.difference() <= 1e-6);
       }
 }
 

@@ -12,7 +12,7 @@
 #include "ferry/blob.hpp"
 #include "ferry/diff.hpp"
 #include "tests/unit/kernels_world.hpp"
-#include "tests/worse.hpp"
+#include "tests/worst.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -62,10 +62,8 @@ TEMPLATE_TEST_CASE("LRN over channels is that of a plain loop, whatever the wind
                                 OverWindow(sizes, static_cast<std::int64_t>(i), [&](std::size_t at) {
                                   return static_cast<double>(xs[at]) * xs[at];
                                 });
-          double worst = 0;
-          const auto compare = [&](T value, double expected) {
-            worst = ferry::testing::Worse(worst, std::abs(value - expected));
-          };
+          ferry::testing::Worst worst;
+          const auto compare = [&](T value, double expected) { worst.Take(std::abs(value - expected)); };
           for (std::size_t i = 0; i < xs.size(); ++i) {
             compare(scale.cpu_data()[i], scales[i]);
             compare(y.cpu_data()[i], xs[i] * std::pow(scales[i], -beta));
@@ -75,7 +73,7 @@ TEMPLATE_TEST_CASE("LRN over channels is that of a plain loop, whatever the wind
             compare(x.cpu_diff()[i],
                     dys[i] * std::pow(scales[i], -beta) - beta / static_cast<double>(window) * xs[i] * sum);
           }
-          CHECK(worst <= (sizeof(T) == 4 ? 3e-6 : 1e-14));
+          CHECK(worst.difference() <= (sizeof(T) == 4 ? 3e-6 : 1e-14));
         }
 }
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "tests/nets/lenet.hpp"
-#include "tests/worse.hpp"
+#include "tests/worst.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -40,13 +40,13 @@ void CheckNear(const std::vector<std::vector<float>>& values,
   for (std::size_t i = 0; i < values.size(); ++i) {
     REQUIRE(values[i].size() == expected[i].size());
     float largest = 0;
-    float worst = 0;
+    ferry::testing::Worst worst;
     for (std::size_t k = 0; k < values[i].size(); ++k) {
       largest = std::max(largest, std::abs(expected[i][k]));
-      worst = ferry::testing::Worse(worst, std::abs(values[i][k] - expected[i][k]));
+      worst.Take(std::abs(values[i][k] - expected[i][k]));
     }
     INFO("array " << i);
-    CHECK(worst <= 1e-5F * largest);
+    CHECK(worst.difference() <= 1e-5F * largest);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tests/nets/made_layer.hpp"
+#include "tests/worst.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -136,6 +137,15 @@ TEMPLATE_TEST_CASE("SigmoidCrossEntropyLoss of infinity is not-a-number, and its
         CheckSame(loss.y, {kNone});
         CheckSame(loss.dx, {3 * ((x > 0 ? 1 : 0) - target)});
       }
+}
+
+TEST_CASE("No number that follows hides a difference that is none") {
+  ferry::testing::Worst worst;
+  worst.Take(2, 4);
+  worst.Take(kNone, 5);
+  worst.Take(kInfinity, 6);
+  CHECK(std::isnan(worst.difference()));
+  CHECK(worst.at() == 5);
 }
 
 }  // namespace

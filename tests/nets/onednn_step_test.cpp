@@ -9,6 +9,7 @@
 
 #include "core/nets/vision/onednn/step.hpp"
 #include "tests/nets/convolution_check.hpp"
+#include "tests/nets/fenced.hpp"
 #include "tests/nets/geometry.hpp"
 #include "tests/sanitized.hpp"
 
@@ -25,7 +26,6 @@ __attribute__((weak)) void GOMP_parallel(void (*body)(void*), void* data, unsign
 namespace ferry::nets_test {
 namespace {
 
-using detail::onednn::Arrays;
 using detail::onednn::Kind;
 using detail::onednn::Layout;
 using detail::onednn::Step;
@@ -60,28 +60,8 @@ void With(const Threads& threads, Body body) {
   omp_set_num_threads(1);
 }
 
-/// Memory of a step: what was there before it is no number, and what lies around it is left alone.
-class Guarded {
- public:
-  explicit Guarded(std::int64_t count)
-      : numbers_(static_cast<std::size_t>(count + 2 * kGuard + 1), std::numeric_limits<float>::quiet_NaN()) {
-    // At an address that is no multiple of a vector.
-    std::fill(numbers_.begin(), numbers_.begin() + kGuard + 1, kMark);
-    std::fill(numbers_.end() - kGuard, numbers_.end(), kMark);
-  }
-  float* data() { return numbers_.data() + kGuard + 1; }
-  void Check() const {
-    CHECK(std::all_of(numbers_.begin(), numbers_.begin() + kGuard + 1, [](float x) { return x == kMark; }));
-    CHECK(std::all_of(numbers_.end() - kGuard, numbers_.end(), [](float x) { return x == kMark; }));
-  }
-
- private:
-  static constexpr std::int64_t kGuard = 64;
-  static constexpr float kMark = 12345;
-  std::vector<float> numbers_;
-};
-
-/// What a step writes or adds to, with its bias; from fixed numbers, in memory of no numbers.
+/// What a step writes or adds to, with its bias; from fixed numbers, with a scratch of no numbers that begins
+/// at no vector and ends where an access ends the test.
 std::vector<double> Result(const Step& step, const ConvolutionSizes& sizes, Kind kind,
                            const Threads& threads) {
   const auto numbers = [](std::int64_t count, std::uint64_t seed, bool overwritten) {
@@ -93,9 +73,12 @@ std::vector<double> Result(const Step& step, const ConvolutionSizes& sizes, Kind
   std::vector<float> weights = numbers(sizes.out_channels * sizes.KernelCount(), 2, false);
   std::vector<float> bias = numbers(sizes.out_channels, 3, false);
   std::vector<float> maps = numbers(sizes.images * sizes.MapCount(), 4, kind == Kind::kToMaps);
-  Guarded scratch(step.scratch());
-  With(threads, [&] { step.Run({images.data(), weights.data(), bias.data(), maps.data(), scratch.data()}); });
-  scratch.Check();
+  const std::vector<float> none(static_cast<std::size_t>(step.scratch() + 1),
+                                std::numeric_limits<float>::quiet_NaN());
+  const Fenced<float> scratch(none, Fence::kBehind);
+  With(threads, [&] {
+    step.Run({images.data(), weights.data(), bias.data(), maps.data(), scratch.data() + 1});
+  });
   std::vector<float>& result = kind == Kind::kToMaps ? maps : kind == Kind::kToImages ? images : weights;
   result.insert(result.end(), bias.begin(), bias.end());
   return {result.begin(), result.end()};

@@ -10,7 +10,7 @@
 
 #include "core/nets/vision/pooling.hpp"
 #include "tests/unit/kernels_world.hpp"
-#include "tests/worse.hpp"
+#include "tests/worst.hpp"
 
 namespace ferry::nets_test {
 
@@ -60,12 +60,12 @@ struct PlainPooling {
 template <class T>
 void CheckNearPooled(const std::vector<T>& values, const std::vector<T>& expected) {
   REQUIRE(values.size() == expected.size());
-  T worst = 0;
+  ferry::testing::Worst worst;
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (!(std::isnan(values[i]) && std::isnan(expected[i])) && values[i] != expected[i]) {
-      worst = ferry::testing::Worse(worst, std::abs(values[i] - expected[i]));
-    }
-  CHECK(worst <= (sizeof(T) == 4 ? T(1e-5) : T(1e-12)));
+    if (!(std::isnan(values[i]) && std::isnan(expected[i])) && values[i] != expected[i])
+      worst.Take(std::abs(values[i] - expected[i]), i);
+  INFO("element " << worst.at());
+  CHECK(worst.difference() <= (sizeof(T) == 4 ? T(1e-5) : T(1e-12)));
 }
 
 }  // namespace ferry::nets_test

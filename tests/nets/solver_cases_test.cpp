@@ -5,7 +5,7 @@
 
 #include "tests/nets/fills.hpp"
 #include "tests/nets/solver_world.hpp"
-#include "tests/worse.hpp"
+#include "tests/worst.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -22,14 +22,15 @@ void CheckNear(const std::vector<double>& values, const Json& expected, double t
                std::size_t index) {
   INFO(what << ' ' << index);
   REQUIRE(values.size() == expected.size());
-  double largest = 0, worst = 0;
+  double largest = 0;
+  ferry::testing::Worst worst;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double value = expected[i];
     largest = std::max(largest, std::abs(value));
-    worst = ferry::testing::Worse(worst, std::abs(values[i] - value));
+    worst.Take(std::abs(values[i] - value), i);
   }
-  INFO("off by " << worst << " of " << largest);
-  CHECK(worst <= tolerance * largest);
+  INFO("element " << worst.at() << " is off by " << worst.difference() << " of " << largest);
+  CHECK(worst.difference() <= tolerance * largest);
 }
 
 template <class T>

@@ -10,7 +10,7 @@
 /// in registers until they have all of their rows.
 namespace ferry::detail::strips {
 
-/// One axis of windows that are pooled.
+/// One axis of windows that are pooled: what strips, which are compiled without Kokkos, need of a PoolAxis.
 struct Axis {
   std::int64_t size = 0;  ///< of the image
   std::int64_t pad = 0;
