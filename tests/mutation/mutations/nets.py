@@ -37,7 +37,7 @@ MUTATIONS = [
      "the gradient of an item that was filtered out is not 0"),
     ("core/nets/layers/gather_rows.hpp", "pieces.Copy(piece, &x(row(n), 0)", "pieces.Copy(piece, &x(n, 0)", "rows are gathered in their own order"),
     ("core/nets/layers/dropout.cpp", " || here.range.first != there.range.first", "", "parts of one array are one"),
-    ("core/nets/layers/eltwise.cpp", "(of_b != 0 ? of_b * b[i] : T(0))", "of_b * b[i]", "a bottom with the coefficient 0 counts"),
+    ("core/nets/layers/eltwise.cpp", "(of_b != 0 ? of_b * from_b : T(0))", "of_b * from_b", "a bottom with the coefficient 0 counts"),
     ("core/nets/layers/eltwise.cpp", "if (coefficients_[k] != 0) Axpy", "Axpy", "a third bottom with the coefficient 0 counts"),
     ("core/nets/layers/axis_parameter.hpp", "num_axes > bottom.num_axes() - first", "first + num_axes > bottom.num_axes()", "a huge num_axes is within the shape"),
     # Formats.
