@@ -69,6 +69,11 @@ TEST_CASE("What makes no update is refused before the first iteration") {
       {"lr_policy: 'sigmoid' stepsize: 1 gamma: -1", "gamma -1.000000 for lr_policy 'sigmoid'"},
       {"lr_policy: 'poly'", "max_iter 0 for lr_policy 'poly'"},
       {"weight_decay: 1 regularization_type: 'L3'", "regularization_type 'L3' is unknown; there are L1, L2"},
+      {"base_lr: nan", "base_lr is nan; it must be a number"},
+      {"momentum: nan", "momentum is nan"},
+      {"type: 'RMSProp' delta: nan", "delta is nan"},
+      {"type: 'Adam' base_lr: nan", "base_lr is nan"},
+      {"type: 'Adam' momentum: 1", "momentum 1.000000; Adam's must be less than 1"},
   };
   const World world("host cpu");
   for (const auto& [param, error] : refused) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cmath>
+#include <string>
 
 #include "core/nets/solver/gradient.hpp"
+#include "core/nets/solver/log_line.hpp"
 
 namespace ferry {
 namespace detail {
@@ -26,6 +28,14 @@ struct AdamUpdate {
 
 }  // namespace
 }  // namespace detail
+
+template <class T>
+void AdamSolver<T>::CheckUpdate() const {
+  SGDSolver<T>::CheckUpdate();
+  const float momentum = this->param_.momentum();
+  if (momentum >= 1)
+    detail::FailSolver("momentum " + std::to_string(momentum) + "; Adam's must be less than 1");
+}
 
 template <class T>
 void AdamSolver<T>::UpdateAt(const Place& place, int param_id, const UpdateStep<T>& step) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <google/protobuf/descriptor.h>
+
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -23,6 +25,17 @@ struct SgdUpdate {
     w[i] -= update;
   }
 };
+
+/// Throws NetError for one that is not a number: all weights would become so, too.
+void RequireNumbers(const SolverParameter& param) {
+  const google::protobuf::Descriptor& descriptor = *SolverParameter::descriptor();
+  for (int i = 0; i < descriptor.field_count(); ++i) {
+    const google::protobuf::FieldDescriptor* const field = descriptor.field(i);
+    if (field->cpp_type() == field->CPPTYPE_FLOAT && !field->is_repeated() &&
+        std::isnan(SolverParameter::GetReflection()->GetFloat(param, field)))
+      FailSolver(field->name() + " is nan; it must be a number");
+  }
+}
 
 }  // namespace
 }  // namespace detail
@@ -66,6 +79,7 @@ T SGDSolver<T>::GetLearningRate() {
 
 template <class T>
 void SGDSolver<T>::CheckUpdate() const {
+  detail::RequireNumbers(this->param_);
   detail::RequireLearningRate(this->param_);
   const std::string& type = this->param_.regularization_type();
   if (type == "L1" || type == "L2" || this->param_.weight_decay() == 0) return;

@@ -111,7 +111,8 @@ class AdaDeltaSolver : public SGDSolver<T> {
 };
 
 /// Means m of the gradient and v of its square, with momentum and momentum2 as their decays; subtracts rate *
-/// sqrt(1 - momentum2^t) / (1 - momentum^t) * m / (sqrt(v) + delta) in update t, counted from 1.
+/// sqrt(1 - momentum2^t) / (1 - momentum^t) * m / (sqrt(v) + delta) in update t, counted from 1. Refuses a
+/// momentum of 1 or more.
 template <class T>
 class AdamSolver : public SGDSolver<T> {
  public:
@@ -122,6 +123,7 @@ class AdamSolver : public SGDSolver<T> {
   const char* type() const override { return "Adam"; }
 
  protected:
+  void CheckUpdate() const override;
   void UpdateAt(const Place& place, int param_id, const UpdateStep<T>& step) override;
 };
 
