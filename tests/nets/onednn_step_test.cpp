@@ -9,7 +9,6 @@
 
 #include "core/nets/vision/onednn/step.hpp"
 #include "tests/nets/convolution_check.hpp"
-#include "tests/nets/fenced.hpp"
 #include "tests/nets/geometry.hpp"
 #include "tests/sanitized.hpp"
 
@@ -60,8 +59,8 @@ void With(const Threads& threads, Body body) {
   omp_set_num_threads(1);
 }
 
-/// What a step writes or adds to, with its bias; from fixed numbers, with a scratch of no numbers that begins
-/// at no vector and ends where an access ends the test.
+/// What a step writes or adds to, with its bias; from fixed numbers. Its scratch has no numbers, begins at no
+/// vector, and has marks behind it, which must stay.
 std::vector<double> Result(const Step& step, const ConvolutionSizes& sizes, Kind kind,
                            const Threads& threads) {
   const auto numbers = [](std::int64_t count, std::uint64_t seed, bool overwritten) {
@@ -73,12 +72,15 @@ std::vector<double> Result(const Step& step, const ConvolutionSizes& sizes, Kind
   std::vector<float> weights = numbers(sizes.out_channels * sizes.KernelCount(), 2, false);
   std::vector<float> bias = numbers(sizes.out_channels, 3, false);
   std::vector<float> maps = numbers(sizes.images * sizes.MapCount(), 4, kind == Kind::kToMaps);
-  const std::vector<float> none(static_cast<std::size_t>(step.scratch() + 1),
-                                std::numeric_limits<float>::quiet_NaN());
-  const Fenced<float> scratch(none, Fence::kBehind);
+  constexpr std::int64_t kMarks = 64;
+  constexpr float kMark = 12345;
+  std::vector<float> scratch(static_cast<std::size_t>(1 + step.scratch()),
+                             std::numeric_limits<float>::quiet_NaN());
+  scratch.insert(scratch.end(), kMarks, kMark);
   With(threads, [&] {
     step.Run({images.data(), weights.data(), bias.data(), maps.data(), scratch.data() + 1});
   });
+  CHECK(std::count(scratch.end() - kMarks, scratch.end(), kMark) == kMarks);
   std::vector<float>& result = kind == Kind::kToMaps ? maps : kind == Kind::kToImages ? images : weights;
   result.insert(result.end(), bias.begin(), bias.end());
   return {result.begin(), result.end()};
@@ -105,7 +107,7 @@ TEST_CASE("A step of oneDNN computes the same whatever its scratch holds and Ope
                                  {many, Threads::kAsTheSystemIsBusy},
                                  {many, Threads::kNoLevel},
                                  {2, Threads::kInAnotherTeam}};
-  std::vector<double> expected;  // of one thread, which are those of plain loops
+  std::vector<double> expected;  // of one thread
   for (const Threads& made : all) {
     std::unique_ptr<const Step> step;
     With(made, [&] {

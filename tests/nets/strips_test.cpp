@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <catch2/catch_template_test_macros.hpp>
+#include <cfloat>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
+#include "core/nets/vision/pool_parts.hpp"
 #include "tests/nets/fenced.hpp"
 #include "tests/nets/plain_pooling.hpp"
 
@@ -59,12 +62,22 @@ std::vector<T> Written(std::size_t count, const std::vector<Part>& parts, const 
   return values;
 }
 
+/// Some of them are infinite, or no number, or what no window takes for its largest.
+std::vector<float> WithOdd(std::vector<float> values, std::mt19937& engine) {
+  constexpr float kOdd[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                            -std::numeric_limits<float>::infinity(), -FLT_MAX};
+  for (float& value : values)
+    if (engine() % 4 == 0) value = kOdd[engine() % 4];
+  return values;
+}
+
 template <class Index>
 void CheckStrips(const PoolSizes& sizes, InstructionSet set, Fence fence, std::mt19937& engine) {
   const std::vector<float> xs = Coarse<float>(sizes.planes * sizes.Plane(), engine());
   const std::vector<float> dys = ferry::testing::Numbers<float>(sizes.planes * sizes.PooledPlane(), engine());
-  const PlainPooling<float> expected(sizes, xs, dys);
-  const Fenced<float> x(xs, fence), dy(dys, fence);
+  const std::vector<float> odd = WithOdd(xs, engine);
+  const PlainPooling<float> expected(sizes, odd, dys), of_means(sizes, xs, dys);
+  const Fenced<float> x(odd, fence), x_of_means(xs, fence), dy(dys, fence);
   const Fenced<Index> mask({expected.mask.begin(), expected.mask.end()}, fence);
   const auto of = StripSizes(sizes.h, sizes.w, sizes.planes);
   const detail::strips::Windows windows{sizes.w.kernel, sizes.w.stride, sizes.w.pooled};
@@ -80,9 +93,9 @@ void CheckStrips(const PoolSizes& sizes, InstructionSet set, Fence fence, std::m
           largest(of, part, x.data(), most.data(), to);
         }) == std::vector<Index>(expected.mask.begin(), expected.mask.end()));
   const auto mean = detail::strips::Mean(windows, set);
-  CheckNearPooled(
-      Written<float>(dys.size(), parts, [&](const Part& part, float* y) { mean(of, part, x.data(), y); }),
-      expected.mean);
+  CheckNearPooled(Written<float>(dys.size(), parts,
+                                 [&](const Part& part, float* y) { mean(of, part, x_of_means.data(), y); }),
+                  of_means.mean);
 
   const detail::strips::Windows back{sizes.w.kernel, sizes.w.stride, sizes.w.size};
   const auto shares = detail::strips::Shares(back, set);
@@ -99,7 +112,7 @@ void CheckStrips(const PoolSizes& sizes, InstructionSet set, Fence fence, std::m
     CheckNearPooled(
         Written<float>(xs.size(), parts_back,
                        [&](const Part& part, float* dx) { shares(of_back, part, dy.data(), dx); }),
-        expected.mean_gradient);
+        of_means.mean_gradient);
   }
 }
 
@@ -139,6 +152,19 @@ TEST_CASE("There are strips for the usual windows alone", "[pooling]") {
       CHECK((detail::strips::Largest<int>({kernel, stride, 9}) != nullptr) == usual);
       CHECK((detail::strips::Shares({kernel, stride, 9}) != nullptr) == (kernel == 3 && stride == 1));
     }
+}
+
+TEST_CASE("There are no strips for planes of more elements than they number", "[pooling]") {
+  const auto kernel = [](std::int64_t rows, std::int64_t columns) {
+    PoolSizes sizes;
+    for (PoolAxis* const axis : {&sizes.h, &sizes.w}) axis->kernel = 3, axis->stride = 1;
+    REQUIRE(sizes.h.SetSize(rows, PoolingParameter::CEIL, false).empty());
+    REQUIRE(sizes.w.SetSize(columns, PoolingParameter::CEIL, false).empty());
+    return detail::WindowsOf(sizes, sizes.w.pooled).kernel;
+  };
+  CHECK(kernel(1 << 15, 1 << 15) == 3);
+  CHECK(kernel((1 << 15) + 1, 1 << 15) == 0);
+  CHECK(kernel(3, std::int64_t{1} << 40) == 0);
 }
 
 }  // namespace

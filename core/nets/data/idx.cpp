@@ -49,6 +49,7 @@ class PackedFile {
     int error = Z_OK;
     const char* const text = gzerror(file_.get(), &error);
     if (error != Z_OK) Fail(path_, "is cut short or corrupt: " + std::string(text));
+    bytes.shrink_to_fit();
     return bytes;
   }
 

@@ -54,10 +54,12 @@ class StripPool {
   strips::Run<Elements...> run_;
 };
 
-/// What strips ask about windows: their kernel is 0 where they are no squares.
+/// What strips ask about windows: their kernel is 0 where they are no squares, or where a plane has more
+/// elements than strips count.
 inline strips::Windows WindowsOf(const PoolSizes& sizes, std::int64_t columns) {
   const bool square = sizes.h.kernel == sizes.w.kernel && sizes.h.stride == sizes.w.stride;
-  return {square ? sizes.w.kernel : 0, sizes.w.stride, columns};
+  const bool counted = std::max(sizes.Plane(), sizes.PooledPlane()) <= strips::kMostElements;
+  return {square && counted ? sizes.w.kernel : 0, sizes.w.stride, columns};
 }
 
 }  // namespace ferry::detail

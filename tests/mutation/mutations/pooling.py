@@ -13,7 +13,7 @@ MUTATIONS = [
     (VISION + "pooling.hpp", "std::min((pad + stride - 1) / stride, pooled)", "(pad + stride - 1) / stride", "windows that padding alone would have are written"),
     (VISION + "pool_parts.hpp", "(band + 1) * rows_ / bands_", "(band + 1) * (rows_ / bands_)", "the last rows are in no band"),
     (VISION + "pool_parts.hpp", "(group + 1) * planes_ / groups_", "(group + 1) * (planes_ / groups_)", "the last planes are in no part"),
-    (VISION + "pool_parts.hpp", "square ? sizes.w.kernel : 0", "sizes.w.kernel", "windows that are no squares are pooled as squares"),
+    (VISION + "pool_parts.hpp", "square && counted", "counted", "windows that are no squares are pooled as squares"),
     (VISION + "pooling.hpp", "room < 0 ? 0 : room / stride + 1", "room / stride + 2", "a window that ends behind the image counts as whole"),
     (VISION + "average_pooling.cpp", "axis.kernel - 1 - axis.pad, axis.size", "axis.pad, axis.size", "a mean's gradient is shifted"),
     (VISION + "average_pooling.cpp", "sizes.h.stride == 1 && sizes.w.stride == 1", "sizes.w.stride == 1", "rows of windows that move by more than one count as if they moved by one"),
@@ -39,4 +39,5 @@ MUTATIONS = [
     (STRIPS, "part.first_row + 1 - kKernel; row", "part.first_row; row", "a band's first rows miss windows of before"),
     (STRIPS, "h.pooled * w.pooled, 2, kLanes + 2)", "h.pooled * w.pooled, 0, kLanes + 2)", "a gradient reads windows before the first plane"),
     (STRIPS, "h.pooled * w.pooled, 2, kLanes + 2)", "h.pooled * w.pooled, 2, 0)", "a gradient reads windows behind the last plane"),
+    (VISION + "pool_parts.hpp", "square && counted", "square", "strips number more elements than an int can"),
 ]
