@@ -20,7 +20,10 @@ endfunction()
 # ferry_optimise_loops(<target>): as -O3 does, also where only -O2 is asked for. The loops are vectorised even if a test at run
 # time must show that they can be, and those of few rounds are written out.
 function(ferry_optimise_loops target)
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fvect-cost-model=dynamic;-fpeel-loops>)
+  target_compile_options(
+    ${target}
+    PRIVATE
+      $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<NOT:$<CONFIG:Debug>>>:-fvect-cost-model=dynamic;-fpeel-loops>)
 endfunction()
 
 # ferry_add_library(<component> [<library>...]): ferry::<component>, which offers what the libraries do. The folders of
