@@ -3,6 +3,7 @@
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -59,8 +60,8 @@ void With(const Threads& threads, Body body) {
   omp_set_num_threads(1);
 }
 
-/// What a step writes or adds to, with its bias; from fixed numbers. Its scratch has no numbers, begins at no
-/// vector, and has marks behind it, which must stay.
+/// What a step writes or adds to, with its bias; from fixed numbers. Its scratch begins at no vector, and has
+/// no numbers, as what lies behind it.
 std::vector<double> Result(const Step& step, const ConvolutionSizes& sizes, Kind kind,
                            const Threads& threads) {
   const auto numbers = [](std::int64_t count, std::uint64_t seed, bool overwritten) {
@@ -72,15 +73,13 @@ std::vector<double> Result(const Step& step, const ConvolutionSizes& sizes, Kind
   std::vector<float> weights = numbers(sizes.out_channels * sizes.KernelCount(), 2, false);
   std::vector<float> bias = numbers(sizes.out_channels, 3, false);
   std::vector<float> maps = numbers(sizes.images * sizes.MapCount(), 4, kind == Kind::kToMaps);
-  constexpr std::int64_t kMarks = 64;
-  constexpr float kMark = 12345;
-  std::vector<float> scratch(static_cast<std::size_t>(1 + step.scratch()),
+  constexpr std::int64_t kBehind = 64;
+  std::vector<float> scratch(static_cast<std::size_t>(1 + step.scratch() + kBehind),
                              std::numeric_limits<float>::quiet_NaN());
-  scratch.insert(scratch.end(), kMarks, kMark);
   With(threads, [&] {
     step.Run({images.data(), weights.data(), bias.data(), maps.data(), scratch.data() + 1});
   });
-  CHECK(std::count(scratch.end() - kMarks, scratch.end(), kMark) == kMarks);
+  CHECK(std::all_of(scratch.end() - kBehind, scratch.end(), [](float x) { return std::isnan(x); }));
   std::vector<float>& result = kind == Kind::kToMaps ? maps : kind == Kind::kToImages ? images : weights;
   result.insert(result.end(), bias.begin(), bias.end());
   return {result.begin(), result.end()};

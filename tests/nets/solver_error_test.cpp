@@ -69,11 +69,17 @@ TEST_CASE("What makes no update is refused before the first iteration") {
       {"lr_policy: 'sigmoid' stepsize: 1 gamma: -1", "gamma -1.000000 for lr_policy 'sigmoid'"},
       {"lr_policy: 'poly'", "max_iter 0 for lr_policy 'poly'"},
       {"weight_decay: 1 regularization_type: 'L3'", "regularization_type 'L3' is unknown; there are L1, L2"},
-      {"base_lr: nan", "base_lr is nan; it must be a number"},
-      {"momentum: nan", "momentum is nan"},
-      {"type: 'RMSProp' delta: nan", "delta is nan"},
-      {"type: 'Adam' base_lr: nan", "base_lr is nan"},
-      {"type: 'Adam' momentum: 1", "momentum 1.000000; Adam's must be less than 1"},
+      {"base_lr: nan", "base_lr nan; it must be finite"},
+      {"base_lr: inf", "base_lr inf"},
+      {"lr_policy: 'inv' gamma: 1 power: nan", "power nan"},
+      {"momentum: -inf", "momentum -inf"},
+      {"weight_decay: nan", "weight_decay nan"},
+      {"type: 'RMSProp' delta: nan", "delta nan"},
+      {"type: 'Adam' base_lr: nan", "base_lr nan"},
+      {"type: 'Adam' momentum: 1", "momentum 1.000000; it must be 0 or more and less than 1"},
+      {"type: 'Adam' momentum: -1", "momentum -1.000000"},
+      {"type: 'Adam' momentum2: 1", "momentum2 1.000000"},
+      {"type: 'Adam' momentum2: nan", "momentum2 nan"},
   };
   const World world("host cpu");
   for (const auto& [param, error] : refused) {

@@ -155,16 +155,17 @@ TEST_CASE("There are strips for the usual windows alone", "[pooling]") {
 }
 
 TEST_CASE("There are no strips for planes of more elements than they number", "[pooling]") {
-  const auto kernel = [](std::int64_t rows, std::int64_t columns) {
+  const auto kernel = [](std::int64_t rows, std::int64_t columns, std::int64_t pad) {
     PoolSizes sizes;
-    for (PoolAxis* const axis : {&sizes.h, &sizes.w}) axis->kernel = 3, axis->stride = 1;
-    REQUIRE(sizes.h.SetSize(rows, PoolingParameter::CEIL, false).empty());
-    REQUIRE(sizes.w.SetSize(columns, PoolingParameter::CEIL, false).empty());
+    for (PoolAxis* const axis : {&sizes.h, &sizes.w}) axis->kernel = 3, axis->stride = 1, axis->pad = pad;
+    REQUIRE(sizes.h.SetSize(rows, PoolingParameter::CEIL, pad != 0).empty());
+    REQUIRE(sizes.w.SetSize(columns, PoolingParameter::CEIL, pad != 0).empty());
     return detail::WindowsOf(sizes, sizes.w.pooled).kernel;
   };
-  CHECK(kernel(1 << 15, 1 << 15) == 3);
-  CHECK(kernel((1 << 15) + 1, 1 << 15) == 0);
-  CHECK(kernel(3, std::int64_t{1} << 40) == 0);
+  CHECK(kernel(1 << 14, 1 << 15, 0) == 3);
+  CHECK(kernel((1 << 14) + 1, 1 << 15, 0) == 0);
+  CHECK(kernel(3, std::int64_t{1} << 40, 0) == 0);
+  CHECK(kernel(1 << 14, 1 << 15, 2) == 0);  // there are more windows than elements
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cmath>
-#include <string>
 
 #include "core/nets/solver/gradient.hpp"
 #include "core/nets/solver/log_line.hpp"
@@ -32,9 +31,8 @@ struct AdamUpdate {
 template <class T>
 void AdamSolver<T>::CheckUpdate() const {
   SGDSolver<T>::CheckUpdate();
-  const float momentum = this->param_.momentum();
-  if (momentum >= 1)
-    detail::FailSolver("momentum " + std::to_string(momentum) + "; Adam's must be less than 1");
+  detail::RequireDecay("momentum", this->param_.momentum());
+  detail::RequireDecay("momentum2", this->param_.momentum2());
 }
 
 template <class T>

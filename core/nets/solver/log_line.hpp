@@ -30,4 +30,10 @@ inline void RefuseMomentum(const SolverParameter& param, const char* type) {
     FailSolver("momentum " + std::to_string(param.momentum()) + "; " + type + " has none: leave it out");
 }
 
+/// The share of a mean that a step keeps.
+inline void RequireDecay(const char* name, float decay) {
+  if (!(decay >= 0 && decay < 1))
+    FailSolver(std::string(name) + ' ' + std::to_string(decay) + "; it must be 0 or more and less than 1");
+}
+
 }  // namespace ferry::detail

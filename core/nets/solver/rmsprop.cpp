@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cmath>
-#include <string>
 
 #include "core/nets/solver/gradient.hpp"
 #include "core/nets/solver/log_line.hpp"
@@ -42,9 +41,7 @@ RMSPropSolver<T>::RMSPropSolver(const std::filesystem::path& param_file, const P
 template <class T>
 void RMSPropSolver<T>::Check() const {
   detail::RefuseMomentum(this->param_, "RMSProp");
-  const float decay = this->param_.rms_decay();
-  if (std::isnan(decay) || decay < 0 || decay >= 1)
-    detail::FailSolver("rms_decay " + std::to_string(decay) + "; it must be 0 or more and less than 1");
+  detail::RequireDecay("rms_decay", this->param_.rms_decay());
 }
 
 template <class T>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <google/protobuf/descriptor.h>
-
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "core/nets/solver/gradient.hpp"
 #include "core/nets/solver/learning_rate.hpp"
@@ -26,15 +25,17 @@ struct SgdUpdate {
   }
 };
 
-/// Throws NetError for one that is not a number: all weights would become so, too.
-void RequireNumbers(const SolverParameter& param) {
-  const google::protobuf::Descriptor& descriptor = *SolverParameter::descriptor();
-  for (int i = 0; i < descriptor.field_count(); ++i) {
-    const google::protobuf::FieldDescriptor* const field = descriptor.field(i);
-    if (field->cpp_type() == field->CPPTYPE_FLOAT && !field->is_repeated() &&
-        std::isnan(SolverParameter::GetReflection()->GetFloat(param, field)))
-      FailSolver(field->name() + " is nan; it must be a number");
-  }
+/// Throws NetError for what updates are made of, where it is infinite or not a number: weights would become
+/// so, too.
+void RequireFinite(const SolverParameter& param) {
+  const std::pair<const char*, float> numbers[] = {{"base_lr", param.base_lr()},
+                                                   {"power", param.power()},
+                                                   {"momentum", param.momentum()},
+                                                   {"weight_decay", param.weight_decay()},
+                                                   {"delta", param.delta()}};
+  for (const auto& [name, value] : numbers)
+    if (!std::isfinite(value))
+      FailSolver(std::string(name) + ' ' + std::to_string(value) + "; it must be finite");
 }
 
 }  // namespace
@@ -79,7 +80,7 @@ T SGDSolver<T>::GetLearningRate() {
 
 template <class T>
 void SGDSolver<T>::CheckUpdate() const {
-  detail::RequireNumbers(this->param_);
+  detail::RequireFinite(this->param_);
   detail::RequireLearningRate(this->param_);
   const std::string& type = this->param_.regularization_type();
   if (type == "L1" || type == "L2" || this->param_.weight_decay() == 0) return;

@@ -111,8 +111,8 @@ class AdaDeltaSolver : public SGDSolver<T> {
 };
 
 /// Means m of the gradient and v of its square, with momentum and momentum2 as their decays; subtracts rate *
-/// sqrt(1 - momentum2^t) / (1 - momentum^t) * m / (sqrt(v) + delta) in update t, counted from 1. Refuses a
-/// momentum of 1 or more.
+/// sqrt(1 - momentum2^t) / (1 - momentum^t) * m / (sqrt(v) + delta) in update t, counted from 1. Refuses
+/// decays that are not in [0, 1).
 template <class T>
 class AdamSolver : public SGDSolver<T> {
  public:

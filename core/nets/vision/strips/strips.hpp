@@ -30,7 +30,7 @@ template <class... Elements>
 using Run = void (*)(const Sizes& sizes, const Part& part, Elements*... arrays);
 
 /// Of a plane: strips number them by ints, also where they reach beyond it.
-constexpr std::int64_t kMostElements = 1 << 30;
+constexpr std::int64_t kMostElements = 1 << 29;
 
 /// Squares, and how many of them, or of elements that ask for them, are beside each other.
 struct Windows {
