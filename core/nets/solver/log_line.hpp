@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cmath>
 #include <sstream>
 #include <string>
 
@@ -32,7 +33,7 @@ inline void RefuseMomentum(const SolverParameter& param, const char* type) {
 
 /// The share of a mean that a step keeps.
 inline void RequireDecay(const char* name, float decay) {
-  if (!(decay >= 0 && decay < 1))
+  if (std::isnan(decay) || decay < 0 || decay >= 1)
     FailSolver(std::string(name) + ' ' + std::to_string(decay) + "; it must be 0 or more and less than 1");
 }
 

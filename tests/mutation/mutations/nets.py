@@ -228,6 +228,6 @@ MUTATIONS = [
     ("core/nets/solver/solver_state.cpp", "  if (!kept.layer_state.empty()) WriteHdf5(file, kLayerState, kept.layer_state);\n", "", "layers' state is in no snapshot of HDF5"),
     ("core/nets/solver/solver_state.cpp", "    ReadBinary(state.layer_state(), path.string(), kLayerState, kept.layer_state, writes);\n", "    static_cast<void>(path);\n", "layers' state is read and not taken"),
     ("core/nets/solver/sgd.cpp", "  detail::RequireFinite(this->param_);\n", "", "what is not finite makes all weights so"),
-    ("core/nets/solver/log_line.hpp", "decay < 1", "decay <= 1", "Adam divides by zero with a momentum of 1"),
+    ("core/nets/solver/log_line.hpp", "decay >= 1", "decay > 1", "Adam divides by zero with a momentum of 1"),
     ("core/nets/solver/adam.cpp", "  SGDSolver<T>::CheckUpdate();\n", "", "Adam is refused nothing else"),
 ]
