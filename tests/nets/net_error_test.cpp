@@ -121,6 +121,12 @@ TEST_CASE("Counts that do not fit are refused: of propagate_down, of param, of l
       Equals("layer 'p' (InnerProduct): 2 propagate_down for 1 bottom blobs; say one for each, or none"));
   CHECK_THAT(BuildError(data + Product("p", "data", 2, "param {} param {} param {}")),
              Equals("layer 'p' (InnerProduct): Too many params specified: 3 param for 2 parameters"));
+  CHECK_THAT(
+      BuildError(data + Product("p", "data", 2, "param {} param { lr_mult: nan }")),
+      Equals("layer 'p' (InnerProduct): param 1 has lr_mult nan and decay_mult 1; they must be finite"));
+  CHECK_THAT(
+      BuildError(data + Product("p", "data", 2, "param { decay_mult: inf }")),
+      Equals("layer 'p' (InnerProduct): param 0 has lr_mult 1 and decay_mult inf; they must be finite"));
   CHECK_THAT(BuildError(data + Product("p", "data", 2, "loss_weight: 1 loss_weight: 1")),
              ContainsSubstring("layer 'p' (InnerProduct): 2 loss_weight for 1 top blobs"));
 }

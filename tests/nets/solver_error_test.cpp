@@ -72,6 +72,7 @@ TEST_CASE("What makes no update is refused before the first iteration") {
       {"base_lr: nan", "base_lr nan; it must be finite"},
       {"base_lr: inf", "base_lr inf"},
       {"lr_policy: 'inv' gamma: 1 power: nan", "power nan"},
+      {"lr_policy: 'exp' gamma: inf", "gamma inf"},
       {"momentum: -inf", "momentum -inf"},
       {"weight_decay: nan", "weight_decay nan"},
       {"type: 'RMSProp' delta: nan", "delta nan"},
@@ -92,6 +93,11 @@ TEST_CASE("What makes no update is refused before the first iteration") {
     CHECK(WeightsOf(*solver) == before);
     CHECK_NOTHROW(solver->Step(0));
   }
+}
+
+TEST_CASE("What an lr_policy has not may be any number") {
+  const World world("host cpu");
+  CHECK_NOTHROW(FedSolver<float>(SmallSolver("gamma: nan power: nan"), world.place())->Step(1));
 }
 
 TEST_CASE("A regularization that no parameter has may be of any type") {

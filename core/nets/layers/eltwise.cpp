@@ -99,7 +99,7 @@ class EltwiseLayer : public Layer<T> {
     ParallelFor(
         place, top->count(), Read(*bottom[0]), Read(*bottom[1]), Overwrite(*top),
         KOKKOS_LAMBDA(std::int64_t i, const T* a, const T* b, T* y) {
-          const T from_a = a[i];  // whatever the coefficients: what only some read is not vectorised
+          const T from_a = a[i];  // read always: under a condition it keeps g++ from vectorising
           const T from_b = b[i];
           y[i] = (of_a != 0 ? of_a * from_a : T(0)) + (of_b != 0 ? of_b * from_b : T(0));
         });

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <cmath>
 #include <sstream>
 
 #include "core/nets/net/graph.hpp"
@@ -66,6 +67,10 @@ void AddParams(NetGraph<T>& graph, int layer, const LayerParameter& said) {
                    std::to_string(of.blobs().size()) + " parameters");
   for (int i = 0; i < SizeOf(of.blobs()); ++i) {
     const ParamSpec spec = i < param.param_size() ? param.param(i) : ParamSpec();
+    if (!std::isfinite(spec.lr_mult()) || !std::isfinite(spec.decay_mult()))
+      throw NetError("layer '" + param.name() + "' (" + param.type() + "): param " + std::to_string(i) +
+                     " has lr_mult " + TextOf(spec.lr_mult()) + " and decay_mult " +
+                     TextOf(spec.decay_mult()) + "; they must be finite");
     of.set_param_propagate_down(i, i >= said.param_size() || said.param(i).lr_mult() != 0);
     const int id = SizeOf(graph.params);
     const auto same_name =

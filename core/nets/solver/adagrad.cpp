@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/nets/solver/gradient.hpp"
-#include "core/nets/solver/log_line.hpp"
+#include "core/nets/solver/refuse.hpp"
 
 namespace ferry {
 namespace detail {

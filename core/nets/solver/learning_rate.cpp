@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/nets/solver/log_line.hpp"
+#include "core/nets/solver/refuse.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -16,12 +17,13 @@ struct Policy {
   std::string_view name;
   bool gamma;     ///< whether it has a gamma, which is not negative
   bool stepsize;  ///< whether it has a step size, which is positive
+  bool power;     ///< whether it has a power
 };
 
-constexpr std::array kPolicies{Policy{"fixed", false, false},    Policy{"step", true, true},
-                               Policy{"exp", true, false},       Policy{"inv", true, false},
-                               Policy{"multistep", true, false}, Policy{"poly", false, false},
-                               Policy{"sigmoid", true, true}};
+constexpr std::array kPolicies{Policy{"fixed", false, false, false},    Policy{"step", true, true, false},
+                               Policy{"exp", true, false, false},       Policy{"inv", true, false, true},
+                               Policy{"multistep", true, false, false}, Policy{"poly", false, false, true},
+                               Policy{"sigmoid", true, true, false}};
 
 }  // namespace
 
@@ -37,7 +39,10 @@ void RequireLearningRate(const SolverParameter& param) {
   const auto fail = [&](const std::string& what, const char* allowed) {
     FailSolver(what + " for lr_policy '" + name + "'; it must be " + allowed);
   };
-  if (policy->gamma && !(param.gamma() >= 0)) fail("gamma " + std::to_string(param.gamma()), "0 or more");
+  RequireFinite("base_lr", param.base_lr());
+  if (policy->power) RequireFinite("power", param.power());
+  if (policy->gamma) RequireFinite("gamma", param.gamma());
+  if (policy->gamma && param.gamma() < 0) fail("gamma " + std::to_string(param.gamma()), "0 or more");
   if (policy->stepsize && param.stepsize() <= 0)
     fail("stepsize " + std::to_string(param.stepsize()), "more than 0");
   if (name == "poly" && param.max_iter() <= 0)

@@ -8,6 +8,7 @@
 #include "core/nets/prefetch.hpp"
 #include "core/nets/solver/log_line.hpp"
 #include "core/nets/solver/outputs.hpp"
+#include "core/nets/solver/refuse.hpp"
 #include "core/nets/solver/solver_state.hpp"
 #include "ferry/nets/solver.hpp"
 

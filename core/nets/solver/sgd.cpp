@@ -2,11 +2,11 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
-#include <utility>
 
 #include "core/nets/solver/gradient.hpp"
 #include "core/nets/solver/learning_rate.hpp"
 #include "core/nets/solver/log_line.hpp"
+#include "core/nets/solver/refuse.hpp"
 
 namespace ferry {
 namespace detail {
@@ -24,19 +24,6 @@ struct SgdUpdate {
     w[i] -= update;
   }
 };
-
-/// Throws NetError for what updates are made of, where it is infinite or not a number: weights would become
-/// so, too.
-void RequireFinite(const SolverParameter& param) {
-  const std::pair<const char*, float> numbers[] = {{"base_lr", param.base_lr()},
-                                                   {"power", param.power()},
-                                                   {"momentum", param.momentum()},
-                                                   {"weight_decay", param.weight_decay()},
-                                                   {"delta", param.delta()}};
-  for (const auto& [name, value] : numbers)
-    if (!std::isfinite(value))
-      FailSolver(std::string(name) + ' ' + std::to_string(value) + "; it must be finite");
-}
 
 }  // namespace
 }  // namespace detail
@@ -80,8 +67,10 @@ T SGDSolver<T>::GetLearningRate() {
 
 template <class T>
 void SGDSolver<T>::CheckUpdate() const {
-  detail::RequireFinite(this->param_);
   detail::RequireLearningRate(this->param_);
+  detail::RequireFinite("momentum", this->param_.momentum());
+  detail::RequireFinite("weight_decay", this->param_.weight_decay());
+  detail::RequireFinite("delta", this->param_.delta());
   const std::string& type = this->param_.regularization_type();
   if (type == "L1" || type == "L2" || this->param_.weight_decay() == 0) return;
   for (const float decay : this->net_->params_weight_decay())

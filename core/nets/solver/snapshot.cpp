@@ -9,6 +9,7 @@
 #include "core/nets/format/stage.hpp"
 #include "core/nets/net/weights.hpp"
 #include "core/nets/solver/log_line.hpp"
+#include "core/nets/solver/refuse.hpp"
 #include "core/nets/solver/solver_state.hpp"
 #include "core/proto/file.hpp"
 #include "ferry/nets/proto_io.hpp"

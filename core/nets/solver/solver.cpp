@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/nets/solver/log_line.hpp"
+#include "core/nets/solver/refuse.hpp"
 #include "ferry/nets/proto_io.hpp"
 
 namespace ferry {

@@ -2,7 +2,7 @@
 #include "ferry/nets/solver_registry.hpp"
 
 #include "core/nets/creators.hpp"
-#include "core/nets/solver/log_line.hpp"
+#include "core/nets/solver/refuse.hpp"
 #include "ferry/nets/sgd_solvers.hpp"
 
 namespace ferry {

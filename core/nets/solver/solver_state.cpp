@@ -12,7 +12,7 @@
 
 #include "core/nets/format/stage.hpp"
 #include "core/nets/hdf5/hdf5_file.hpp"
-#include "core/nets/solver/log_line.hpp"
+#include "core/nets/solver/refuse.hpp"
 #include "ferry/detail/message.hpp"
 #include "ferry/nets/proto_io.hpp"
 

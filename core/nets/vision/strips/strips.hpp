@@ -29,7 +29,7 @@ struct Part {
 template <class... Elements>
 using Run = void (*)(const Sizes& sizes, const Part& part, Elements*... arrays);
 
-/// Of a plane: strips number them by ints, also where they reach beyond it.
+/// Elements or windows that a plane may have: strips number them by ints, also those beyond its end.
 constexpr std::int64_t kMostElements = 1 << 29;
 
 /// Squares, and how many of them, or of elements that ask for them, are beside each other.
