@@ -7,11 +7,15 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "core/nets/vision/pool_parts.hpp"
+#include "core/nets/vision/sum.hpp"
+#include "ferry/blob.hpp"
 #include "tests/nets/fenced.hpp"
 #include "tests/nets/plain_pooling.hpp"
+#include "tests/unit/kernels_world.hpp"
 
 namespace ferry::nets_test {
 namespace {
@@ -24,9 +28,6 @@ using detail::strips::Part;
 detail::strips::Sizes StripSizes(const PoolAxis& h, const PoolAxis& w, std::int64_t planes) {
   return {planes, {h.size, h.pad, h.pooled}, {w.size, w.pad, w.pooled}};
 }
-/// Of the gradients of windows of 3 x 3 that move by one, which are pooled, too.
-PoolAxis Back(const PoolAxis& axis) { return {axis.pooled, 3, 1, 2 - axis.pad, axis.size}; }
-
 /// Whole planes, or rows of one, in any order.
 std::vector<Part> Cut(std::int64_t planes, std::int64_t rows, std::mt19937& engine) {
   std::vector<Part> parts;
@@ -102,17 +103,15 @@ void CheckStrips(const PoolSizes& sizes, InstructionSet set, Fence fence, std::m
   if constexpr (!std::is_same_v<Index, float>) {
     const auto gradient = detail::strips::LargestGradient<Index>(back, set);
     const bool by_one = sizes.w.stride == 1;
-    CHECK(((shares != nullptr) == by_one && (gradient != nullptr) == by_one));
-    if (!by_one) return;
     const std::vector<Part> parts_back = Cut(sizes.planes, sizes.h.size, engine);
-    const auto of_back = StripSizes(Back(sizes.h), Back(sizes.w), sizes.planes);
+    CheckNearPooled(Written<float>(xs.size(), parts_back,
+                                   [&](const Part& part, float* dx) { shares(of, part, dy.data(), dx); }),
+                    of_means.mean_gradient);
+    CHECK((gradient != nullptr) == by_one);
+    if (!by_one) return;
     CHECK(Written<float>(xs.size(), parts_back, [&](const Part& part, float* dx) {
             gradient(of, part, dy.data(), mask.data(), dx);
           }) == expected.most_gradient);
-    CheckNearPooled(
-        Written<float>(xs.size(), parts_back,
-                       [&](const Part& part, float* dx) { shares(of_back, part, dy.data(), dx); }),
-        of_means.mean_gradient);
   }
 }
 
@@ -143,6 +142,26 @@ TEST_CASE("Strips of each instruction set pool as plain loops do, however the wo
     }
 }
 
+TEST_CASE("Strips of each instruction set make the mean of each plane, of the same bits", "[pooling]") {
+  for (int set = 0; set <= static_cast<int>(detail::BestInstructionSet()); ++set)
+    for (std::int64_t rows = 1; rows < 12; ++rows)
+      for (std::int64_t columns = 1; columns < 12; ++columns) {
+        CAPTURE(set, rows, columns);
+        std::mt19937 engine(static_cast<unsigned>(rows * columns));
+        constexpr std::int64_t kPlanes = 4;
+        const std::int64_t plane = rows * columns;
+        const Fenced<float> x(ferry::testing::Numbers<float>(kPlanes * plane, engine()), Fence::kBehind);
+        const auto mean = detail::strips::MeanOfAll(plane, static_cast<InstructionSet>(set));
+        std::vector<float> expected(kPlanes);
+        for (std::int64_t i = 0; i < kPlanes; ++i)
+          expected[static_cast<std::size_t>(i)] =
+              detail::Sum(x.data() + i * plane, plane) / static_cast<float>(plane);
+        CHECK(Written<float>(kPlanes, Cut(kPlanes, 1, engine), [&](const Part& part, float* y) {
+                mean(StripSizes({rows}, {columns}, kPlanes), part, x.data(), y);
+              }) == expected);
+      }
+}
+
 TEST_CASE("There are strips for the usual windows alone", "[pooling]") {
   for (const std::int64_t kernel : {0, 1, 2, 3, 4, 5})
     for (const std::int64_t stride : {1, 2, 3}) {
@@ -150,8 +169,28 @@ TEST_CASE("There are strips for the usual windows alone", "[pooling]") {
       const bool usual = (kernel == 3 && stride < 3) || (kernel == 2 && stride == 2);
       CHECK((detail::strips::Mean({kernel, stride, 9}) != nullptr) == usual);
       CHECK((detail::strips::Largest<int>({kernel, stride, 9}) != nullptr) == usual);
-      CHECK((detail::strips::Shares({kernel, stride, 9}) != nullptr) == (kernel == 3 && stride == 1));
+      CHECK((detail::strips::Shares({kernel, stride, 9}) != nullptr) == usual);
+      CHECK((detail::strips::LargestGradient<int>({kernel, stride, 9}) != nullptr) ==
+            (kernel == 3 && stride == 1));
     }
+}
+
+TEST_CASE("Strips run where a thread does much, and not for one of a GPU", "[pooling]") {
+  const std::string where = ferry::testing::Everywhere();
+  const ferry::testing::World world(where);
+  PoolSizes sizes;
+  sizes.planes = 2;
+  sizes.h.size = sizes.w.size = 1;
+  Blob<float> x({2}, world.device()), y({2}, world.device());
+  Set(Place::Cpu(world.device()), 5.F, x);
+  const bool done =
+      detail::ByStrips(At(world.place()), sizes, 1, detail::strips::MeanOfAll(1), Read(x), Overwrite(y));
+  CHECK(done == !detail::OnGpuThreads(world.place()));
+  if (where == "host cpu") CHECK(done);
+  if (where == "sim fine stream") CHECK_FALSE(done);
+  if (done) CHECK(ferry::testing::ValuesOf(y, world.device()) == std::vector<float>(2, 5));
+  const detail::strips::Run<const float, float> none = nullptr;
+  CHECK_FALSE(detail::ByStrips(At(world.place()), sizes, 1, none, Read(x), Overwrite(y)));
 }
 
 TEST_CASE("There are no strips for planes of more elements than they number", "[pooling]") {

@@ -121,6 +121,8 @@ void AveragePool(const At& at, const PoolSizes& sizes, const Operand<const T>& x
     return Pool(at, sizes, Mean<T>{}, by_strips, x, y);
   }
   const std::int64_t plane = sizes.Plane();
+  if constexpr (std::is_same_v<T, float>)
+    if (ByStrips(at, sizes, 1, strips::MeanOfAll(plane), x, y)) return;
   ParallelFor(
       at, sizes.planes, x, y, KOKKOS_LAMBDA(std::int64_t index, const T* from, T* to) {
         to[index] = Sum(from + index * plane, plane) / static_cast<T>(plane);
@@ -141,12 +143,14 @@ void AveragePoolGradient(const At& at, const PoolSizes& sizes, const Operand<con
           for (std::int64_t i = line * plane + first; i < line * plane + last; ++i) to[i] = value;
         });
   }
+  if constexpr (std::is_same_v<T, float>) {
+    const auto run = strips::Shares(WindowsOf(sizes, sizes.w.size));
+    if (ByStrips(at, sizes, sizes.h.size, run, dy, dx)) return;
+  }
   if (sizes.h.stride == 1 && sizes.w.stride == 1) {
     const PoolSizes back{sizes.planes, Backwards(sizes.h), Backwards(sizes.w)};
-    strips::Run<const T, T> by_strips = nullptr;
-    if constexpr (std::is_same_v<T, float>) by_strips = strips::Shares(WindowsOf(back, back.w.pooled));
-    return Pool(at, back, MeanShares<T>{T(1) / static_cast<T>(sizes.h.kernel * sizes.w.kernel)}, by_strips,
-                dy, dx);
+    const T share = T(1) / static_cast<T>(sizes.h.kernel * sizes.w.kernel);
+    return Pool(at, back, MeanShares<T>{share}, strips::Run<const T, T>(nullptr), dy, dx);
   }
   const Chunks chunks(at.place(), sizes.w.size, sizes.w.size);
   ParallelFor(at, sizes.planes * sizes.h.size * chunks.per_line, dy, dx,

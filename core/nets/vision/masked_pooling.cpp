@@ -119,11 +119,8 @@ void MaskedPoolGradient(const At& at, const PoolSizes& sizes, Grain grain, const
   if (grain == Grain::kElement)
     return ParallelFor(at, dx.count(), dy, mask, dx, ElementsAsk<T, Index>{sizes});
   if constexpr (std::is_same_v<T, float> && std::is_integral_v<Index>) {
-    const auto by_strips = strips::LargestGradient<Index>(WindowsOf(sizes, sizes.w.size));
-    if (by_strips != nullptr && dx.count() != 0 && !OnGpuThreads(at.place())) {
-      const StripPool<const T, const Index, T> parts(sizes, sizes.h.size, by_strips);
-      return ParallelFor(at, parts.Count(), dy, mask, dx, parts);
-    }
+    const auto run = strips::LargestGradient<Index>(WindowsOf(sizes, sizes.w.size));
+    if (dx.count() != 0 && ByStrips(at, sizes, sizes.h.size, run, dy, mask, dx)) return;
   }
   ParallelFor(at, sizes.planes, dy, mask, dx, WindowsAdd<T, Index>{sizes});
 }

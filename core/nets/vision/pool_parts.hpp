@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/nets/vision/chunk.hpp"
 #include "core/nets/vision/pooling.hpp"
 #include "core/nets/vision/strips/strips.hpp"
 #include "ferry/kokkos.hpp"
@@ -53,6 +54,17 @@ class StripPool {
   PoolParts parts_;
   strips::Run<Elements...> run_;
 };
+
+/// Does it by strips, and returns true, where there are some, and no threads of a GPU. There are `rows` to be
+/// written in each plane.
+template <class... Elements>
+bool ByStrips(const At& at, const PoolSizes& sizes, std::int64_t rows, strips::Run<Elements...> run,
+              const Operand<Elements>&... arrays) {
+  if (run == nullptr || OnGpuThreads(at.place())) return false;
+  const StripPool<Elements...> parts(sizes, rows, run);
+  ParallelFor(at, parts.Count(), arrays..., parts);
+  return true;
+}
 
 /// What strips ask about windows: their kernel is 0 where they are no squares, or where a plane has more
 /// elements than strips count.

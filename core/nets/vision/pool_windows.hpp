@@ -134,11 +134,9 @@ void Pool(const At& at, const PoolSizes& sizes, const Reduction& reduction,
           strips::Run<const T, To...> by_strips, const Operand<const T>& x, const Operand<To>&... to) {
   const std::int64_t windows = sizes.planes * sizes.PooledPlane();
   const auto by_parts = [&](const auto& parts) { ParallelFor(at, parts.Count(), x, to..., parts); };
-  if (windows == 0) return;
+  if (windows == 0 || ByStrips(at, sizes, sizes.h.pooled, by_strips, x, to...)) return;
   if (OnGpuThreads(at.place()))
     ParallelFor(at, windows, x, to..., PoolWindow<T, Reduction>{sizes, reduction});
-  else if (by_strips != nullptr)
-    by_parts(StripPool<const T, To...>(sizes, sizes.h.pooled, by_strips));
   else if (sizes.w.stride == 1)
     by_parts(PoolRows<T, Reduction, 1>(sizes, reduction));
   else if (sizes.w.stride == 2)

@@ -2,7 +2,9 @@
 """Pooling."""
 
 VISION = "core/nets/vision/"
-STRIPS = VISION + "strips/one_set.inc"
+VECTORS = VISION + "strips/vectors.inc"
+STRIPS = VISION + "strips/pool.inc"
+GRADIENTS = VISION + "strips/gradients.inc"
 
 MUTATIONS = [
     (VISION + "pooling.hpp", "kShortPlane = 65535", "kShortPlane = 65536", "two bytes stand for the last element and for none"),
@@ -23,21 +25,40 @@ MUTATIONS = [
     (STRIPS, "(columns_ + k >= 0) & (columns_ + k < width_)", "columns_ + k >= 0", "what lies behind a row is in a window"),
     (STRIPS, "if (h < 0 || h >= height_) return row;", "if (h < 0) return row;", "a row below the image is in a window"),
     (STRIPS, "if (h < 0 || h >= height_) return row;", "if (h >= height_) return row;", "a row above the image is in a window"),
-    (STRIPS, "LoadOdd(from + k - 1, kAll)", "LoadOdd(from + k, kAll)", "a window's second column is that behind it"),
+    (VECTORS, "LoadOdd(from + k - 1, kAll)", "LoadOdd(from + k, kAll)", "a window's second column is that behind it"),
     (STRIPS, "room < kKernel ? room : Ints{} + kKernel", "Ints{} + kKernel", "the mean of a window that is cut off is that of a whole one"),
     (STRIPS, "std::min<std::int64_t>(kKernel, h.size + h.pad - row)", "kKernel", "a window that is cut off below counts as whole"),
     (STRIPS, "kShare = 1.0F / 9", "kShare = 1.0F", "a window hands on its gradient nine times"),
-    (STRIPS, "plane * size >= before &&", "plane * size >= 0 &&", "a strip reads before the first plane"),
-    (STRIPS, "(plane + 1) * size + span <= planes * size", "plane < planes", "a strip reads behind the last plane"),
-    (STRIPS, "std::min(at, windows - kLanes)", "at", "a last strip writes beside its rows"),
-    (STRIPS, "return columns >= kLanes ||", "return true ||", "lanes of a last row are written behind the part"),
-    (STRIPS, "plane * rows + part.last_row) * columns + kLanes <=", "plane * rows + part.last_row) * columns <=", "a part writes lanes behind its end"),
-    (STRIPS, "if (count >= kLanes)", "if (count > 0)", "the last lanes are written behind the part"),
+    (VECTORS, "plane * size >= before &&", "plane * size >= 0 &&", "a strip reads before the first plane"),
+    (VECTORS, "(plane + 1) * size + span <= planes * size", "plane < planes", "a strip reads behind the last plane"),
+    (VECTORS, "std::min(at, row - width)", "at", "a last strip writes beside its rows"),
+    (VECTORS, "return columns >= width ||", "return true ||", "lanes of a last row are written behind the part"),
+    (VECTORS, "plane * rows + part.last_row) * columns + width <=", "plane * rows + part.last_row) * columns <=", "a part writes lanes behind its end"),
+    (VECTORS, "if (count >= kLanes)", "if (count > 0)", "the last lanes are written behind the part"),
     (STRIPS, "rows[k] = rows[k + kStride];", "rows[k] = rows[k + kStride - 1];", "a window has a row of before"),
-    (STRIPS, "? Load<Ints>(chosen + k) : Ints{} - 1", "? Load<Ints>(chosen + k) : Load<Ints>(chosen + k)", "windows beside a row hand on gradients"),
-    (STRIPS, "if (i >= 0 && i < h.pooled) {", "if (i >= 0) {", "windows below the last ones hand on gradients"),
-    (STRIPS, "part.first_row + 1 - kKernel; row", "part.first_row; row", "a band's first rows miss windows of before"),
-    (STRIPS, "h.pooled * w.pooled, 2, kLanes + 2)", "h.pooled * w.pooled, 0, kLanes + 2)", "a gradient reads windows before the first plane"),
-    (STRIPS, "h.pooled * w.pooled, 2, kLanes + 2)", "h.pooled * w.pooled, 2, 0)", "a gradient reads windows behind the last plane"),
+    (GRADIENTS, "? Load<Ints>(chosen + k) : Ints{} - 1", "? Load<Ints>(chosen + k) : Load<Ints>(chosen + k)", "windows beside a row hand on gradients"),
+    (GRADIENTS, "if (i >= 0 && i < h.pooled) {", "if (i >= 0) {", "windows below the last ones hand on gradients"),
+    (GRADIENTS, "part.first_row + 1 - kKernel; row", "part.first_row; row", "a band's first rows miss windows of before"),
+    (GRADIENTS, "h.pooled * w.pooled, 2, kLanes + 2)", "h.pooled * w.pooled, 0, kLanes + 2)", "a gradient reads windows before the first plane"),
+    (GRADIENTS, "h.pooled * w.pooled, 2, kLanes + 2)", "h.pooled * w.pooled, 2, 0)", "a gradient reads windows behind the last plane"),
     (VISION + "pool_parts.hpp", "square && counted", "square", "strips number more elements than an int can"),
+    (STRIPS, "rest - v * kLanes ? Load<Floats>(from + v * kLanes) : All(0)", "rest - v * kLanes ? Load<Floats>(from + v * kLanes) : Load<Floats>(from + v * kLanes)", "the mean of a plane has elements of the next"),
+    (STRIPS, "if (last) CopyInside(x + at, rest, 0, kSums, copy);\n  const float* const from = last ? copy : x + at;", "const float* const from = x + at;", "the mean of the last plane reads behind it"),
+    (STRIPS, "sizes.planes * size - (plane + 1) * size < 16", "plane + 1 == sizes.planes", "the mean of a small plane reads behind the last one"),
+    (STRIPS, "if constexpr (kLanes > 4) sum += Shifted<4>", "if constexpr (kLanes > 8) sum += Shifted<4>", "half of the lanes are in no mean"),
+    (GRADIENTS, "(column + sizes.w.pad) % 2 == 0", "column % 2 == 0", "padding by one shifts what windows hand on"),
+    (GRADIENTS, "(window >= 0) & (window < static_cast<int>(sizes.w.pooled))", "window < static_cast<int>(sizes.w.pooled)", "what lies before a row of windows is handed on"),
+    (GRADIENTS, "(window >= 0) & (window < static_cast<int>(sizes.w.pooled))", "window >= 0", "what lies behind a row of windows is handed on"),
+    (GRADIENTS, "if (i < 0 || i >= h_.pooled) return", "if (i < 0) return", "a row of windows that there is not hands on"),
+    (GRADIENTS, "if (i < 0 || i >= h_.pooled) return", "if (i >= h_.pooled) return", "a row of windows before the first hands on"),
+    (GRADIENTS, "room < kKernel ? room : Ints{} + kKernel", "Ints{} + kKernel", "a window that is cut off hands on as a whole one does"),
+    (GRADIENTS, "std::min<std::int64_t>(kKernel, h_.size + 2 * (h_.pad - i))", "kKernel", "a window that is cut off below hands on as a whole one does"),
+    (GRADIENTS, "kKernel == 3 ? shares[0] + shares[1] : shares[1]", "shares[0] + shares[1]", "windows of two hand on to a third column"),
+    (GRADIENTS, "kKernel == 3 ? Pairs{", "true ? Pairs{", "windows of two hand on to a third row"),
+    (GRADIENTS, "strip.Row((part.first_row + sizes.h.pad + 1) / 2 - 1)", "strip.Row((part.first_row + sizes.h.pad) / 2 - 1)", "a band that begins within windows misses them"),
+    (GRADIENTS, "if (count > kLanes)", "if (count > 0)", "the second half of pairs is written behind the part"),
+    (GRADIENTS, "h.pooled * w.pooled, 1, kLanes + 1)", "h.pooled * w.pooled, 0, kLanes + 1)", "pairs read windows before the first plane"),
+    (GRADIENTS, "h.pooled * w.pooled, 1, kLanes + 1)", "h.pooled * w.pooled, 1, 0)", "pairs read windows behind the last plane"),
+    (GRADIENTS, "WritesInside(part, plane, h.size, w.size, 2 * kLanes)", "WritesInside(part, plane, h.size, w.size, kLanes)", "pairs are written behind the part"),
+    (VISION + "pool_parts.hpp", "run == nullptr || OnGpuThreads(at.place())", "run == nullptr", "strips run on threads of a GPU"),
 ]

@@ -56,8 +56,6 @@ auto With([[maybe_unused]] InstructionSet set, [[maybe_unused]] std::int64_t col
   return use(baseline::Set());
 }
 
-bool AreThreesByOne(const Windows& windows) { return windows.kernel == 3 && windows.stride == 1; }
-
 }  // namespace
 
 template <class Index>
@@ -69,15 +67,18 @@ Run<const float, float> Mean(const Windows& windows, InstructionSet set) {
   return With(set, windows.columns, [&](auto code) { return code.Mean(windows); });
 }
 
+Run<const float, float> MeanOfAll(std::int64_t elements, InstructionSet set) {
+  return With(set, elements, [](auto code) { return code.MeanOfAll(); });
+}
+
 Run<const float, float> Shares(const Windows& windows, InstructionSet set) {
-  if (!AreThreesByOne(windows)) return nullptr;
-  return With(set, windows.columns, [](auto code) { return code.Shares(); });
+  const std::int64_t lanes = windows.stride == 2 ? windows.columns / 2 : windows.columns;
+  return With(set, lanes, [&](auto code) { return code.Shares(windows); });
 }
 
 template <class Index>
 Run<const float, const Index, float> LargestGradient(const Windows& windows, InstructionSet set) {
-  if (!AreThreesByOne(windows)) return nullptr;
-  return With(set, windows.columns, [](auto code) { return code.template LargestGradient<Index>(); });
+  return With(set, windows.columns, [&](auto code) { return code.template LargestGradient<Index>(windows); });
 }
 
 template Run<const float, float, std::uint16_t> Largest(const Windows&, InstructionSet);

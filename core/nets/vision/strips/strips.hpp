@@ -39,14 +39,16 @@ struct Windows {
 
 /// @name How to pool on a processor with this instruction set
 /// Null where there are no strips: for windows other than 3 x 3 that move by one or two, and 2 x 2 that move
-/// by two.
+/// by two. Sizes are those of the images, and of the windows over them.
 ///@{
 /// Images to their largest elements and, in row-major order, where these are in their plane. As MaxPool.
 template <class Index>
 Run<const float, float, Index> Largest(const Windows& windows, InstructionSet set = BestInstructionSet());
 /// Images to means; sums are divided by the size of a window with padding.
 Run<const float, float> Mean(const Windows& windows, InstructionSet set = BestInstructionSet());
-/// The gradient of means to that of images, for 3 x 3 that move by one; the sizes are those of the gradients.
+/// Images of so many elements to the mean of each; never null.
+Run<const float, float> MeanOfAll(std::int64_t elements, InstructionSet set = BestInstructionSet());
+/// The gradient of means to that of images.
 Run<const float, float> Shares(const Windows& windows, InstructionSet set = BestInstructionSet());
 /// The gradient of the largest elements to that of images, for 3 x 3 that move by one. The mask names an
 /// element of each window, or none.
