@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # How a library, a test and a benchmark are made.
 include_guard(GLOBAL)
+include(CheckLinkerFlag)
 
 # The one language level and the one set of warnings of all that is built here.
 function(ferry_compile_options target)
@@ -10,6 +11,9 @@ function(ferry_compile_options target)
                                            $<$<BOOL:${FERRY_WERROR}>:-Werror>)
   # GCC may inline functions of the same source, as clang does: no program puts another function in the place of one of these.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
+  # So that a linker can leave out what a program does not use, such as all that nets have for double.
+  target_compile_options(
+    ${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang,IntelLLVM>:-ffunction-sections;-fdata-sections>)
   # Under sanitizers, of which GCC's manual warns, and at -O1 and -Og, g++ 12 takes the value of an empty std::optional for
   # one that is used.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES "-fsanitize|-O[1g]")
@@ -24,6 +28,14 @@ function(ferry_optimise_loops target)
     ${target}
     PRIVATE
       $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<NOT:$<CONFIG:Debug>>>:-fvect-cost-model=dynamic;-fpeel-loops>)
+endfunction()
+
+# ferry_leave_out_unused(<program>): the linker leaves out what the program does not use of static libraries.
+function(ferry_leave_out_unused program)
+  check_linker_flag(CXX LINKER:--gc-sections FERRY_LINKER_HAS_GC_SECTIONS)
+  if(FERRY_LINKER_HAS_GC_SECTIONS)
+    target_link_options(${program} PRIVATE LINKER:--gc-sections)
+  endif()
 endfunction()
 
 # ferry_add_library(<component> [<library>...]): ferry::<component>, which offers what the libraries do. The folders of
