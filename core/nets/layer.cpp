@@ -102,6 +102,7 @@ void Layer<T>::SetLossWeights(const Blobs& top) {
   for (int i = 0; i < weights; ++i) {
     const T weight = static_cast<T>(layer_param_.loss_weight(i));
     if (weight == T(0)) continue;
+    if (!std::isfinite(weight)) Fail("loss_weight " + std::to_string(weight) + "; it must be finite");
     set_loss(i, weight);
     Blob<T>& blob = *top[static_cast<std::size_t>(i)];
     ferry::Set(place_, weight, Diff(blob));

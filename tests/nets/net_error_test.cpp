@@ -127,6 +127,16 @@ TEST_CASE("Counts that do not fit are refused: of propagate_down, of param, of l
   CHECK_THAT(
       BuildError(data + Product("p", "data", 2, "param { decay_mult: inf }")),
       Equals("layer 'p' (InnerProduct): param 0 has lr_mult 1 and decay_mult inf; they must be finite"));
+  CHECK_THAT(BuildError(data + Product("p", "data", 2, "param { lr_mult: inf decay_mult: nan }")),
+             ContainsSubstring("param 0 has lr_mult inf and decay_mult nan"));
+  CHECK_THAT(BuildError(data + Product("p", "data", 2, "param { lr_mult: -inf }")),
+             ContainsSubstring("lr_mult -inf"));
+  CHECK_THAT(BuildError(data + Product("p", "data", 2, "param { decay_mult: nan }")),
+             ContainsSubstring("decay_mult nan"));
+  CHECK_THAT(BuildError(data + Product("p", "data", 2, "loss_weight: nan")),
+             Equals("layer 'p' (InnerProduct): loss_weight nan; it must be finite"));
+  CHECK_THAT(BuildError(data + Product("p", "data", 2, "loss_weight: inf")),
+             ContainsSubstring("loss_weight inf"));
   CHECK_THAT(BuildError(data + Product("p", "data", 2, "loss_weight: 1 loss_weight: 1")),
              ContainsSubstring("layer 'p' (InnerProduct): 2 loss_weight for 1 top blobs"));
 }

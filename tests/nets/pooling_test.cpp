@@ -146,6 +146,22 @@ TEST_CASE("Max pooling passes over what is no number, and keeps -1 where nothing
   CHECK(DataOf(chosen) == std::vector<int>{-1, 5, 5, -1, 5, 5, -1, 5, 5});
 }
 
+TEST_CASE("No images are pooled to none, and back", "[pooling]") {
+  const World world(Everywhere());
+  const Place& place = world.place();
+  for (const std::int64_t size : {3, 5}) {  // one window over all, and several
+    PoolSizes sizes;
+    sizes.h = sizes.w = {size, 3, 1, 0, size - 2};
+    Blob<float> x({0, size, size}, world.device()), y({0, size - 2, size - 2}, world.device());
+    Blob<int> mask(y.shape(), world.device());
+    CHECK_NOTHROW(detail::MaxPool(place, sizes, Read(x), Overwrite(y), Overwrite(mask)));
+    CHECK_NOTHROW(detail::MaskedPoolGradient(place, sizes, detail::GrainAt(place), Read(Diff(y)), Read(mask),
+                                             Overwrite(Diff(x))));
+    CHECK_NOTHROW(detail::AveragePool(place, sizes, Read(x), Overwrite(y)));
+    CHECK_NOTHROW(detail::AveragePoolGradient(place, sizes, Read(Diff(y)), Overwrite(Diff(x))));
+  }
+}
+
 TEST_CASE("A mean's gradient of large numbers is finite where it can be", "[pooling]") {
   const World world(Everywhere());
   PoolSizes sizes;

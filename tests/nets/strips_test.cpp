@@ -193,6 +193,18 @@ TEST_CASE("Strips run where a thread does much, and not for one of a GPU", "[poo
   CHECK_FALSE(detail::ByStrips(At(world.place()), sizes, 1, none, Read(x), Overwrite(y)));
 }
 
+TEST_CASE("There are no strips for windows that are wider than high, or move further to the side",
+          "[pooling]") {
+  PoolSizes sizes;
+  sizes.h = {9, 3, 1, 0, 7};
+  sizes.w = sizes.h;
+  CHECK(detail::WindowsOf(sizes, 9).kernel == 3);
+  sizes.w.stride = 2;
+  CHECK(detail::WindowsOf(sizes, 9).kernel == 0);
+  sizes.w = {9, 2, 1, 0, 8};
+  CHECK(detail::WindowsOf(sizes, 9).kernel == 0);
+}
+
 TEST_CASE("There are no strips for planes of more elements than they number", "[pooling]") {
   const auto kernel = [](std::int64_t rows, std::int64_t columns, std::int64_t pad) {
     PoolSizes sizes;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/nets/solver/gradient.hpp"
+#include "core/nets/solver/refuse.hpp"
 
 namespace ferry {
 namespace detail {
@@ -26,6 +27,12 @@ struct AdaDeltaUpdate {
 
 }  // namespace
 }  // namespace detail
+
+template <class T>
+void AdaDeltaSolver<T>::CheckUpdate() const {
+  SGDSolver<T>::CheckUpdate();
+  detail::RequireDecay("momentum", this->param_.momentum());
+}
 
 template <class T>
 void AdaDeltaSolver<T>::UpdateAt(const Place& place, int param_id, const UpdateStep<T>& step) {

@@ -114,7 +114,6 @@ bool IsGlobal(const PoolSizes& sizes) {
 
 template <Real T>
 void AveragePool(const At& at, const PoolSizes& sizes, const Operand<const T>& x, const Operand<T>& y) {
-  if (y.count() == 0) return;
   if (!IsGlobal(sizes)) {
     strips::Run<const T, T> by_strips = nullptr;
     if constexpr (std::is_same_v<T, float>) by_strips = strips::Mean(WindowsOf(sizes, sizes.w.pooled));
@@ -132,7 +131,6 @@ void AveragePool(const At& at, const PoolSizes& sizes, const Operand<const T>& x
 template <Real T>
 void AveragePoolGradient(const At& at, const PoolSizes& sizes, const Operand<const T>& dy,
                          const Operand<T>& dx) {
-  if (dx.count() == 0) return;
   if (IsGlobal(sizes)) {
     const std::int64_t plane = sizes.Plane();
     const Chunks chunks(at.place(), plane, plane);

@@ -120,7 +120,7 @@ void MaskedPoolGradient(const At& at, const PoolSizes& sizes, Grain grain, const
     return ParallelFor(at, dx.count(), dy, mask, dx, ElementsAsk<T, Index>{sizes});
   if constexpr (std::is_same_v<T, float> && std::is_integral_v<Index>) {
     const auto run = strips::LargestGradient<Index>(WindowsOf(sizes, sizes.w.size));
-    if (dx.count() != 0 && ByStrips(at, sizes, sizes.h.size, run, dy, mask, dx)) return;
+    if (ByStrips(at, sizes, sizes.h.size, run, dy, mask, dx)) return;
   }
   ParallelFor(at, sizes.planes, dy, mask, dx, WindowsAdd<T, Index>{sizes});
 }

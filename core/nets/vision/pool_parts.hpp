@@ -18,7 +18,7 @@ class PoolParts {
   PoolParts(std::int64_t planes, std::int64_t rows)
       : planes_(planes),
         rows_(rows),
-        bands_(std::min(rows, (kEnough + planes - 1) / planes)),
+        bands_(std::min(rows, (kEnough + planes - 1) / std::max<std::int64_t>(planes, 1))),
         groups_(std::min(planes, kEnough)) {}
 
   std::int64_t Count() const { return groups_ * bands_; }
@@ -55,8 +55,8 @@ class StripPool {
   strips::Run<Elements...> run_;
 };
 
-/// Does it by strips, and returns true, where there are some, and no threads of a GPU. There are `rows` to be
-/// written in each plane.
+/// Pools by `run`, unless it is null or the place is a GPU, whose threads should each do little. Returns
+/// whether it did. Each plane that is written has `rows` rows.
 template <class... Elements>
 bool ByStrips(const At& at, const PoolSizes& sizes, std::int64_t rows, strips::Run<Elements...> run,
               const Operand<Elements>&... arrays) {

@@ -96,7 +96,8 @@ class RMSPropSolver : public SGDSolver<T> {
 };
 
 /// Means of gradient^2 and update^2 with momentum as their decay; update = gradient * sqrt((mean update^2 +
-/// delta) / (mean gradient^2 + delta)), and rate * update is subtracted.
+/// delta) / (mean gradient^2 + delta)), and rate * update is subtracted. Refuses a decay that is not in [0,
+/// 1).
 template <class T>
 class AdaDeltaSolver : public SGDSolver<T> {
  public:
@@ -107,6 +108,7 @@ class AdaDeltaSolver : public SGDSolver<T> {
   const char* type() const override { return "AdaDelta"; }
 
  protected:
+  void CheckUpdate() const override;
   void UpdateAt(const Place& place, int param_id, const UpdateStep<T>& step) override;
 };
 

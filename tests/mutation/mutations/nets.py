@@ -235,7 +235,11 @@ MUTATIONS = [
     ("core/nets/solver/sgd.cpp", "  detail::RequireFinite(\"weight_decay\", this->param_.weight_decay());\n", "", "a decay that is not finite makes all weights so"),
     ("core/nets/solver/sgd.cpp", "  detail::RequireFinite(\"delta\", this->param_.delta());\n", "", "a delta that is not finite makes all weights so"),
     ("core/nets/net/params.cpp", "!std::isfinite(spec.lr_mult()) || ", "", "a multiplier of rates that is not finite makes weights so"),
+    ("core/nets/net/params.cpp", "!std::isfinite(spec.lr_mult())", "std::isnan(spec.lr_mult())", "a multiplier of rates that is infinite makes weights so"),
+    ("core/nets/layer.cpp", "    if (!std::isfinite(weight)) Fail(\"loss_weight \" + std::to_string(weight) + \"; it must be finite\");\n", "", "a loss_weight that is not finite makes weights so"),
     ("core/nets/net/params.cpp", " || !std::isfinite(spec.decay_mult())", "", "a multiplier of decays that is not finite makes weights so"),
     ("core/nets/solver/refuse.hpp", "decay >= 1", "decay > 1", "Adam divides by zero with a momentum of 1"),
     ("core/nets/solver/adam.cpp", "  SGDSolver<T>::CheckUpdate();\n", "", "Adam is refused nothing else"),
+    ("core/nets/solver/adadelta.cpp", "  SGDSolver<T>::CheckUpdate();\n", "", "AdaDelta is refused nothing else"),
+    ("core/nets/solver/adadelta.cpp", "  detail::RequireDecay(\"momentum\", this->param_.momentum());\n", "", "AdaDelta takes the root of a negative mean"),
 ]

@@ -60,5 +60,7 @@ MUTATIONS = [
     (GRADIENTS, "h.pooled * w.pooled, 1, kLanes + 1)", "h.pooled * w.pooled, 0, kLanes + 1)", "pairs read windows before the first plane"),
     (GRADIENTS, "h.pooled * w.pooled, 1, kLanes + 1)", "h.pooled * w.pooled, 1, 0)", "pairs read windows behind the last plane"),
     (GRADIENTS, "WritesInside(part, plane, h.size, w.size, 2 * kLanes)", "WritesInside(part, plane, h.size, w.size, kLanes)", "pairs are written behind the part"),
+    (VISION + "pool_parts.hpp", "std::max<std::int64_t>(planes, 1)", "planes", "no images are cut into parts"),
+    (VISION + "pool_parts.hpp", " && sizes.h.stride == sizes.w.stride;", ";", "windows that move further to the side are pooled as if they did not"),
     (VISION + "pool_parts.hpp", "run == nullptr || OnGpuThreads(at.place())", "run == nullptr", "strips run on threads of a GPU"),
 ]

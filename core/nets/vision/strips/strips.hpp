@@ -32,9 +32,10 @@ using Run = void (*)(const Sizes& sizes, const Part& part, Elements*... arrays);
 /// Elements or windows that a plane may have: strips number them by ints, also those beyond its end.
 constexpr std::int64_t kMostElements = 1 << 29;
 
-/// Squares, and how many of them, or of elements that ask for them, are beside each other.
+/// Windows are squares.
 struct Windows {
-  std::int64_t kernel, stride, columns;
+  std::int64_t kernel, stride;
+  std::int64_t columns;  ///< that a row of what is written has
 };
 
 /// @name How to pool on a processor with this instruction set
