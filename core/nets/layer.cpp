@@ -84,29 +84,37 @@ Layer<T>::Layer(const LayerParameter& param) : LayerBase(param) {
 template <class T>
 void Layer<T>::SetUp(const Blobs& bottom, const Blobs& top) {
   CheckBlobCounts(static_cast<int>(bottom.size()), static_cast<int>(top.size()));
-  weighted_.clear();
+  CheckLossWeights(top.size());
+  fits_ = false;
   LayerSetUp(bottom, top);
+  CheckLossWeights(top.size());  // a loss may have given itself one
   Reshape(bottom, top);
   fits_ = true;
   SetLossWeights(top);
 }
 
 template <class T>
-void Layer<T>::SetLossWeights(const Blobs& top) {
-  const int weights = layer_param_.loss_weight_size();
-  if (weights == 0) return;
-  if (weights != static_cast<int>(top.size()))
-    Fail(std::to_string(weights) + " loss_weight for " + std::to_string(top.size()) +
+void Layer<T>::CheckLossWeights(std::size_t tops) const {
+  const auto& weights = layer_param_.loss_weight();
+  if (!weights.empty() && static_cast<std::size_t>(weights.size()) != tops)
+    Fail(std::to_string(weights.size()) + " loss_weight for " + std::to_string(tops) +
          " top blobs; say one for each, or none");
-  weighted_.assign(top.size(), {});
-  for (int i = 0; i < weights; ++i) {
-    const T weight = static_cast<T>(layer_param_.loss_weight(i));
-    if (weight == T(0)) continue;
+  for (const float weight : weights)
     if (!std::isfinite(weight)) Fail("loss_weight " + std::to_string(weight) + "; it must be finite");
-    set_loss(i, weight);
-    Blob<T>& blob = *top[static_cast<std::size_t>(i)];
-    ferry::Set(place_, weight, Diff(blob));
-    weighted_[static_cast<std::size_t>(i)] = {blob.count(), blob.count()};
+}
+
+template <class T>
+void Layer<T>::SetLossWeights(const Blobs& top) {
+  weighted_.clear();
+  if (layer_param_.loss_weight().empty()) return;
+  weighted_.assign(top.size(), {});
+  for (std::size_t i = 0; i < top.size(); ++i) {
+    const int number = static_cast<int>(i);
+    const T weight = static_cast<T>(layer_param_.loss_weight(number));
+    if (weight == T(0)) continue;
+    set_loss(number, weight);
+    ferry::Set(place_, weight, Diff(*top[i]));
+    weighted_[i] = {top[i]->count(), top[i]->count()};
   }
 }
 

@@ -8,7 +8,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "ferry/kokkos.hpp"
-#include "tests/nets/layer_case.hpp"
+#include "tests/nets/lone_layer.hpp"
 
 namespace ferry::nets_test {
 
@@ -100,26 +100,6 @@ REGISTER_LAYER_CLASS(TestNothing);
 
 namespace {
 
-/// A layer of a text, with bottoms 1, 2, 3, 4.
-struct LoneLayer {
-  explicit LoneLayer(const std::string& text, const Place& place, int bottoms = 1, int tops = 1)
-      : layer(LayerRegistry<float>::CreateLayer(LayerOf(text), place)) {
-    for (int i = 0; i < bottoms + tops; ++i) {
-      owned.push_back(std::make_unique<Blob<float>>(place.device()));
-      (i < bottoms ? bottom : top).push_back(owned.back().get());
-    }
-    for (Blob<float>* const blob : bottom) {
-      blob->Reshape({4});
-      SetData(*blob, {1, 2, 3, 4});
-    }
-  }
-  void SetUp() { layer->SetUp(bottom, top); }
-
-  std::shared_ptr<Layer<float>> layer;
-  std::vector<std::unique_ptr<Blob<float>>> owned;
-  std::vector<Blob<float>*> bottom, top;
-};
-
 using Vector = std::vector<double>;
 
 TEST_CASE("A user's layer runs at every place, with functions for the CPU alone or for every place",
@@ -160,44 +140,6 @@ TEST_CASE("A layer that overrides no function says so", "[layer]") {
                        MessageMatches(ContainsSubstring("no gradient")));
 }
 
-TEST_CASE("Forward returns the tops' elements times their loss weights", "[layer]") {
-  const World world(GENERATE(from_range(Places())));
-  LoneLayer run("type: 'TestCpu' loss_weight: 0.5 loss_weight: 0", world.place(), 1, 2);
-  run.SetUp();
-  CHECK(run.layer->loss(0) == 0.5F);
-  CHECK(run.layer->loss(1) == 0);
-  CHECK(run.layer->loss(7) == 0);
-  CHECK(DiffOf(*run.top[0]) == Vector(4, 0.5));
-  CHECK(DiffOf(*run.top[1]) == Vector(4, 0));
-  CHECK(run.layer->Forward(run.bottom, run.top) == 15);
-
-  run.layer->set_loss(1, 2);
-  Set(world.place(), 2, Diff(*run.top[1]));
-  CHECK(run.layer->Forward(run.bottom, run.top) == 15 + 60);
-  CHECK_THROWS_AS(run.layer->set_loss(-1, 3), NetError);
-  CHECK_THROWS_AS(run.layer->set_param_propagate_down(-1, true), NetError);
-}
-
-TEST_CASE("A top keeps its loss weight through smaller shapes", "[layer]") {
-  const World world(GENERATE(from_range(Places())));
-  LoneLayer run("type: 'TestCpu' loss_weight: 0.5", world.place());
-  run.SetUp();
-  const auto loss_of = [&run](const std::vector<double>& values) {
-    run.bottom[0]->Reshape({static_cast<std::int64_t>(values.size())});
-    SetData(*run.bottom[0], values);
-    return run.layer->Forward(run.bottom, run.top);
-  };
-  CHECK(loss_of({1, 2}) == 4.5F);
-  CHECK(loss_of({1, 2, 3}) == 9);
-  CHECK(loss_of({1, 2, 3, 4}) == 15);
-  CHECK(DiffOf(*run.top[0]) == Vector(4, 0.5));
-  SECTION("and loses it in a larger one, as in Caffe") {
-    CHECK(loss_of({1, 2, 3, 4, 5}) == 0);
-    CHECK(loss_of({1, 2}) == 0);
-    CHECK(loss_of({1, 2, 3}) == 0);
-  }
-}
-
 TEST_CASE("A layer that reads its bottom after it has written its top refuses to be in place", "[layer]") {
   const World world("host cpu");
   for (const std::string text :
@@ -217,14 +159,6 @@ TEST_CASE("A layer that reads its bottom after it has written its top refuses to
                          MessageMatches(ContainsSubstring(type) && ContainsSubstring("top 0 is bottom 0")));
     CHECK(DataOf(*run.bottom[0]) == Vector{1, 2, 3, 4});
   }
-}
-
-TEST_CASE("A layer takes as many loss weights as it has tops, or none", "[layer]") {
-  const World world("host cpu");
-  LoneLayer run("name: 'mine' type: 'TestCpu' loss_weight: 1 loss_weight: 1", world.place());
-  CHECK_THROWS_MATCHES(
-      run.SetUp(), NetError,
-      MessageMatches(ContainsSubstring("'mine'") && ContainsSubstring("2 loss_weight for 1 top blobs")));
 }
 
 TEST_CASE("An error about the number of blobs says how many there are and how many there may be", "[layer]") {

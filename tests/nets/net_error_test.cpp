@@ -132,7 +132,7 @@ TEST_CASE("Multipliers and loss weights that are not finite are refused") {
       {"param {} param { lr_mult: nan }", "param 1 has lr_mult nan and decay_mult 1; they must be finite"},
       {"param { decay_mult: inf }", "param 0 has lr_mult 1 and decay_mult inf; they must be finite"},
       {"param { lr_mult: -inf }", "param 0 has lr_mult -inf and decay_mult 1; they must be finite"},
-      {"param { decay_mult: nan }", "param 0 has lr_mult 1 and decay_mult nan; they must be finite"},
+      {"param {} param { decay_mult: nan }", "param 1 has lr_mult 1 and decay_mult nan; they must be finite"},
       {"loss_weight: nan", "loss_weight nan; it must be finite"},
       {"loss_weight: inf", "loss_weight inf; it must be finite"},
   };

@@ -84,6 +84,7 @@ TEST_CASE("What makes no update is refused before the first iteration") {
       {"type: 'AdaDelta' delta: nan", "delta nan"},
       {"type: 'AdaDelta' momentum: -0.5", "momentum -0.500000; it must be 0 or more and less than 1"},
       {"type: 'AdaDelta' momentum: 1", "momentum 1.000000"},
+      {"type: 'AdaDelta' delta: -1", "delta -1.000000; it must be 0 or more"},
       {"type: 'Adam' delta: nan", "delta nan"},
       {"type: 'Adam' momentum: 1", "momentum 1.000000; it must be 0 or more and less than 1"},
       {"type: 'Adam' momentum: -1", "momentum -1.000000"},
@@ -105,7 +106,14 @@ TEST_CASE("What makes no update is refused before the first iteration") {
 
 TEST_CASE("What an lr_policy has not may be any number") {
   const World world("host cpu");
-  CHECK_NOTHROW(FedSolver<float>(SmallSolver("gamma: nan power: nan"), world.place())->Step(1));
+  for (const char* const param :
+       {"gamma: nan power: nan", "lr_policy: 'step' stepsize: 1 gamma: 0 power: nan",
+        "lr_policy: 'exp' gamma: 0 power: nan", "lr_policy: 'multistep' gamma: 0 power: nan",
+        "lr_policy: 'sigmoid' stepsize: 1 gamma: 0 power: nan", "lr_policy: 'inv' gamma: 0 power: 0",
+        "lr_policy: 'poly' max_iter: 9 gamma: nan"}) {
+    INFO(param);
+    CHECK_NOTHROW(FedSolver<float>(SmallSolver(param), world.place())->Step(1));
+  }
 }
 
 TEST_CASE("A regularization that no parameter has may be of any type") {

@@ -32,6 +32,7 @@ template <class T>
 void AdaDeltaSolver<T>::CheckUpdate() const {
   SGDSolver<T>::CheckUpdate();
   detail::RequireDecay("momentum", this->param_.momentum());
+  detail::RequireRoot("delta", this->param_.delta());
 }
 
 template <class T>

@@ -30,4 +30,9 @@ inline void RequireDecay(const char* name, float decay) {
     FailSolver(std::string(name) + ' ' + std::to_string(decay) + "; it must be 0 or more and less than 1");
 }
 
+/// Of what an update takes the root.
+inline void RequireRoot(const char* name, float value) {
+  if (value < 0) FailSolver(std::string(name) + ' ' + std::to_string(value) + "; it must be 0 or more");
+}
+
 }  // namespace ferry::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -102,6 +103,7 @@ class Layer : public LayerBase {
     std::int64_t count;  ///< now
   };
 
+  void CheckLossWeights(std::size_t tops) const;
   void SetLossWeights(const Blobs& top);
   void KeepLossWeights(const Blobs& top);
 
