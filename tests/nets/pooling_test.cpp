@@ -59,7 +59,14 @@ PoolSizes DrawnPooling(unsigned seed) {
       REQUIRE(axis->SetSize(1, round, true).empty());
     }
   }
-  if (seed % 8 == 1) {  // the whole image
+  if (seed == 57 || seed == 58) {  // one window, and not over the image alone
+    for (PoolAxis* const axis : {&sizes.h, &sizes.w}) {
+      *axis = seed == 57 ? PoolAxis{0, 6, 2, 0, 0} : PoolAxis{0, 3, 4, 1, 0};
+      REQUIRE(axis->SetSize(seed == 57 ? 7 : 3, PoolingParameter::FLOOR, axis->pad != 0).empty());
+      REQUIRE(axis->pooled == 1);
+    }
+  }
+  if (seed % 8 == 1 && seed != 57) {  // the whole image
     for (PoolAxis* const axis : {&sizes.h, &sizes.w}) {
       *axis = {0, draw(1, 20), 1, 0, 0};
       REQUIRE(axis->SetSize(axis->kernel, round, false).empty());

@@ -35,7 +35,7 @@ std::vector<Part> Cut(std::int64_t planes, std::int64_t rows, std::mt19937& engi
     return 1 + static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(most));
   };
   for (std::int64_t plane = 0; plane < planes;) {
-    const std::int64_t end = std::min(planes, plane + draw(3));
+    const std::int64_t end = std::min(planes, plane + draw(planes > 5 ? planes : 3));
     if (end - plane > 1) {
       parts.push_back({plane, end, 0, rows});
     } else {
@@ -63,82 +63,110 @@ std::vector<T> Written(std::size_t count, const std::vector<Part>& parts, const 
   return values;
 }
 
-/// Some of them are infinite, or no number, or what no window takes for its largest.
-std::vector<float> WithOdd(std::vector<float> values, std::mt19937& engine) {
-  constexpr float kOdd[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-                            -std::numeric_limits<float>::infinity(), -FLT_MAX};
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN(),
+                kInfinity = std::numeric_limits<float>::infinity();
+
+/// Some are infinite, or no number.
+std::vector<float> WithOdd(std::vector<float> values, unsigned one_in, std::mt19937& engine) {
+  constexpr float kOdd[] = {kNan, kInfinity, -kInfinity};
   for (float& value : values)
-    if (engine() % 4 == 0) value = kOdd[engine() % 4];
+    if (engine() % one_in == 0) value = kOdd[engine() % 3];
   return values;
 }
 
+/// Rows of a width, written by windows of `sizes`.
+detail::strips::Windows Rows(const PoolSizes& sizes, std::int64_t width) {
+  return {sizes.w.kernel, sizes.w.stride, width};
+}
+
 template <class Index>
-void CheckStrips(const PoolSizes& sizes, InstructionSet set, Fence fence, std::mt19937& engine) {
-  const std::vector<float> xs = Coarse<float>(sizes.planes * sizes.Plane(), engine());
+void CheckLargest(const PoolSizes& sizes, InstructionSet set, Fence fence, std::mt19937& engine) {
+  std::vector<float> xs = WithOdd(Coarse<float>(sizes.planes * sizes.Plane(), engine()), 5, engine);
+  for (float& value : xs)
+    if (engine() % 16 == 0) value = -FLT_MAX;  // no window takes it for its largest
   const std::vector<float> dys = ferry::testing::Numbers<float>(sizes.planes * sizes.PooledPlane(), engine());
-  const std::vector<float> odd = WithOdd(xs, engine);
-  const PlainPooling<float> expected(sizes, odd, dys), of_means(sizes, xs, dys);
-  const Fenced<float> x(odd, fence), x_of_means(xs, fence), dy(dys, fence);
-  const Fenced<Index> mask({expected.mask.begin(), expected.mask.end()}, fence);
+  const PlainPooling<float> expected(sizes, xs, dys);
   const auto of = StripSizes(sizes.h, sizes.w, sizes.planes);
-  const detail::strips::Windows windows{sizes.w.kernel, sizes.w.stride, sizes.w.pooled};
   const std::vector<Part> parts = Cut(sizes.planes, sizes.h.pooled, engine);
 
-  const auto largest = detail::strips::Largest<Index>(windows, set);
+  const Fenced<float> x(xs, fence);
+  const auto largest = detail::strips::Largest<Index>(Rows(sizes, sizes.w.pooled), set);
   std::vector<Index> chosen(dys.size());
   CHECK(Written<float>(dys.size(), parts, [&](const Part& part, float* y) {
           largest(of, part, x.data(), y, chosen.data());
         }) == expected.most);
   std::vector<float> most(dys.size());
+  const std::vector<Index> masks(expected.mask.begin(), expected.mask.end());
   CHECK(Written<Index>(dys.size(), parts, [&](const Part& part, Index* to) {
           largest(of, part, x.data(), most.data(), to);
-        }) == std::vector<Index>(expected.mask.begin(), expected.mask.end()));
-  const auto mean = detail::strips::Mean(windows, set);
-  CheckNearPooled(Written<float>(dys.size(), parts,
-                                 [&](const Part& part, float* y) { mean(of, part, x_of_means.data(), y); }),
-                  of_means.mean);
+        }) == masks);
 
-  const detail::strips::Windows back{sizes.w.kernel, sizes.w.stride, sizes.w.size};
-  const auto shares = detail::strips::Shares(back, set);
   if constexpr (!std::is_same_v<Index, float>) {
-    const auto gradient = detail::strips::LargestGradient<Index>(back, set);
-    const bool by_one = sizes.w.stride == 1;
+    const auto gradient = detail::strips::LargestGradient<Index>(Rows(sizes, sizes.w.size), set);
+    CHECK((gradient != nullptr) == (sizes.w.stride == 1));
+    if (gradient == nullptr) return;
+    const Fenced<Index> mask(masks, fence);
     const std::vector<Part> parts_back = Cut(sizes.planes, sizes.h.size, engine);
+    const auto handed_on = [&](const Fenced<float>& dy) {
+      return Written<float>(xs.size(), parts_back, [&](const Part& part, float* dx) {
+        gradient(of, part, dy.data(), mask.data(), dx);
+      });
+    };
+    CHECK(handed_on({dys, fence}) == expected.most_gradient);
+    const std::vector<float> odd = WithOdd(dys, 8, engine);
+    CheckNearPooled(handed_on({odd, fence}), PlainPooling<float>(sizes, xs, odd).most_gradient);
+  }
+}
+
+void CheckMeans(const PoolSizes& sizes, InstructionSet set, Fence fence, std::mt19937& engine) {
+  std::vector<float> xs = Coarse<float>(sizes.planes * sizes.Plane(), engine());
+  std::vector<float> dys = ferry::testing::Numbers<float>(sizes.planes * sizes.PooledPlane(), engine());
+  const auto of = StripSizes(sizes.h, sizes.w, sizes.planes);
+  const auto mean = detail::strips::Mean(Rows(sizes, sizes.w.pooled), set);
+  const auto shares = detail::strips::Shares(Rows(sizes, sizes.w.size), set);
+  const std::vector<Part> parts = Cut(sizes.planes, sizes.h.pooled, engine),
+                          parts_back = Cut(sizes.planes, sizes.h.size, engine);
+  for (const bool odd : {false, true}) {
+    CAPTURE(odd);
+    if (odd) xs = WithOdd(xs, 16, engine), dys = WithOdd(dys, 16, engine);
+    const PlainPooling<float> expected(sizes, xs, dys);
+    const Fenced<float> x(xs, fence), dy(dys, fence);
+    CheckNearPooled(
+        Written<float>(dys.size(), parts, [&](const Part& part, float* y) { mean(of, part, x.data(), y); }),
+        expected.mean);
     CheckNearPooled(Written<float>(xs.size(), parts_back,
                                    [&](const Part& part, float* dx) { shares(of, part, dy.data(), dx); }),
-                    of_means.mean_gradient);
-    CHECK((gradient != nullptr) == by_one);
-    if (!by_one) return;
-    CHECK(Written<float>(xs.size(), parts_back, [&](const Part& part, float* dx) {
-            gradient(of, part, dy.data(), mask.data(), dx);
-          }) == expected.most_gradient);
+                    expected.mean_gradient);
   }
 }
 
 TEST_CASE("Strips of each instruction set pool as plain loops do, however the work is cut", "[pooling]") {
   for (int set = 0; set <= static_cast<int>(detail::BestInstructionSet()); ++set)
-    for (unsigned seed = 0; seed < 60; ++seed) {
+    for (unsigned seed = 0; seed < 120; ++seed) {
+      const bool many = seed >= 60;  // and small planes: strips of inner ones reach over others
       std::mt19937 engine(seed);
       const auto draw = [&](std::int64_t from, std::int64_t to) {
         return from + static_cast<std::int64_t>(engine() % static_cast<std::uint64_t>(to - from + 1));
       };
       PoolSizes sizes;
-      sizes.planes = draw(1, 5);
+      sizes.planes = many ? draw(20, 40) : draw(1, 5);
       const std::int64_t kernel = seed % 3 == 2 ? 2 : 3, stride = seed % 3 == 0 ? 1 : 2;
       for (PoolAxis* const axis : {&sizes.h, &sizes.w}) {
         axis->kernel = kernel, axis->stride = stride;
         axis->pad = seed % 2 * draw(0, kernel - 1);
         const auto round = seed % 4 == 0 ? PoolingParameter::FLOOR : PoolingParameter::CEIL;
-        const std::int64_t size = draw(axis->pad == 0 ? kernel : 1, seed % 5 == 0 ? 80 : 20);
+        const std::int64_t least = axis->pad == 0 ? kernel : 1;
+        const std::int64_t size = draw(least, many ? least + 1 : seed % 5 == 0 ? 80 : 20);
         REQUIRE(axis->SetSize(size, round, seed % 2 != 0).empty());
       }
       INFO("set " << set << ", seed " << seed << ": " << sizes.planes << " planes of " << sizes.h.size
                   << " x " << sizes.w.size << ", kernel " << kernel << ", stride " << stride << ", pad "
                   << sizes.h.pad << ' ' << sizes.w.pad);
       const Fence fence = draw(0, 1) == 0 ? Fence::kBefore : Fence::kBehind;
-      CheckStrips<std::uint16_t>(sizes, static_cast<InstructionSet>(set), fence, engine);
-      CheckStrips<int>(sizes, static_cast<InstructionSet>(set), fence, engine);
-      CheckStrips<float>(sizes, static_cast<InstructionSet>(set), fence, engine);
+      CheckLargest<std::uint16_t>(sizes, static_cast<InstructionSet>(set), fence, engine);
+      CheckLargest<int>(sizes, static_cast<InstructionSet>(set), fence, engine);
+      CheckLargest<float>(sizes, static_cast<InstructionSet>(set), fence, engine);
+      CheckMeans(sizes, static_cast<InstructionSet>(set), fence, engine);
     }
 }
 
@@ -150,7 +178,9 @@ TEST_CASE("Strips of each instruction set make the mean of each plane, of the sa
         std::mt19937 engine(static_cast<unsigned>(rows * columns));
         constexpr std::int64_t kPlanes = 4;
         const std::int64_t plane = rows * columns;
-        const Fenced<float> x(ferry::testing::Numbers<float>(kPlanes * plane, engine()), Fence::kBehind);
+        std::vector<float> xs = ferry::testing::Numbers<float>(kPlanes * plane, engine());
+        std::fill(xs.begin() + 2 * plane, xs.begin() + 3 * plane, kInfinity);  // of no other plane's mean
+        const Fenced<float> x(xs, Fence::kBehind);
         const auto mean = detail::strips::MeanOfAll(plane, static_cast<InstructionSet>(set));
         std::vector<float> expected(kPlanes);
         for (std::int64_t i = 0; i < kPlanes; ++i)

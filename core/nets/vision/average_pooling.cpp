@@ -104,9 +104,7 @@ struct AverageGradientRow {
 
 /// Whether there is one window, over all rows and columns.
 bool IsGlobal(const PoolSizes& sizes) {
-  const auto all = [](const PoolAxis& axis) {
-    return axis.pooled == 1 && axis.pad == 0 && axis.kernel == axis.size;
-  };
+  const auto all = [](const PoolAxis& axis) { return axis.pad == 0 && axis.kernel == axis.size; };
   return all(sizes.h) && all(sizes.w);
 }
 
