@@ -67,8 +67,11 @@ TEST_CASE("A layer whose loss weights are refused changes nothing") {
   const auto bad = GENERATE(as<std::string>(), "loss_weight: 1 loss_weight: nan",
                             "loss_weight: 0 loss_weight: -inf", "loss_weight: inf loss_weight: 1",
                             "loss_weight: 1", "loss_weight: 1 loss_weight: 1 loss_weight: 1");
-  INFO(bad);
-  LoneLayer run("type: 'Split' " + bad, world.place(), 1, 2);
+  // The one shapes its tops after LayerSetUp, and the other in it.
+  const bool has_bottom = GENERATE(true, false);
+  const std::string type = has_bottom ? "type: 'Split' " : "type: 'Input' input_param { shape { dim: 2 } } ";
+  INFO(type << bad);
+  LoneLayer run(type + bad, world.place(), has_bottom ? 1 : 0, 2);
   for (Blob<float>* const top : run.top) {
     top->Reshape({3});
     Set(world.place(), 7, *top);
@@ -81,7 +84,7 @@ TEST_CASE("A layer whose loss weights are refused changes nothing") {
     CHECK(DiffOf(top) == Vector(3, 8));
     CHECK(run.layer->loss(i) == 0);
   }
-  CHECK_THROWS_MATCHES(run.layer->Backward(run.top, {true}, run.bottom), NetError,
+  CHECK_THROWS_MATCHES(run.layer->Backward(run.top, {has_bottom}, run.bottom), NetError,
                        MessageMatches(ContainsSubstring("do not fit")));
 }
 
