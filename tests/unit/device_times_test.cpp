@@ -2,6 +2,7 @@
 // How a moment on a device's clock is found on the host's.
 #include "core/seeing/device_times.hpp"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <optional>
@@ -51,7 +52,9 @@ TEST_CASE("An anchor is in the middle of the shortest of three looks") {
   const auto at = device.Anchor();
   REQUIRE(at);
   REQUIRE(device.made.size() == 3);
-  const auto [begin, end] = device.made[1];
+  // Which is not the second where the machine is busy: a thread sleeps for as long as it is told, or longer.
+  const auto [begin, end] =
+      *std::ranges::min_element(device.made, {}, [](const auto& look) { return look.second - look.first; });
   CHECK(*at >= begin + (end - begin) / 4);
   CHECK(*at <= end);
 }
