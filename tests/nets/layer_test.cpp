@@ -91,6 +91,7 @@ class TestNothingLayer : public Layer<T> {
   void LayerSetUp(const Blobs& /*bottom*/, const Blobs& /*top*/) override {
     if (this->blobs_.empty())
       this->blobs_.push_back(std::make_shared<Blob<T>>(std::vector<std::int64_t>{2}, this->place().device()));
+    this->param_propagate_down_.resize(this->blobs_.size(), true);  // as Caffe's layers have it
   }
   void Reshape(const Blobs& bottom, const Blobs& top) override {
     for (std::size_t i = 0; i < top.size(); ++i) top[i]->ReshapeLike(*bottom[i]);

@@ -151,6 +151,18 @@ TEST_CASE("A net that shares its activations follows its inputs to other shapes"
   CHECK(DataOf(*shared.Forward()[0]) == DataOf(*kept.Forward()[0]));
 }
 
+TEST_CASE("A net shares its activations by the shapes that its inputs have then") {
+  for (const std::int64_t batch : {64, 1}) {
+    CAPTURE(batch);
+    Net<float> net(NetOf(Branched()), DefaultPlace(), RandomSeed{1});
+    net.blob_by_name("x")->Reshape({batch, 6});
+    net.share_activations();
+    Fill(*net.blob_by_name("x"), 5);
+    net.Forward();
+    CHECK(BytesHeld(net) == net.activation_bytes().planned);
+  }
+}
+
 TEST_CASE("Blobs of layers that Ferry does not know keep their own") {
   const std::string text = Input("x", "2 4") + Product("a", "x", 4) + LayerText("Lending", "l", "a", "l") +
                            Product("b", "l", 4) + Product("c", "b", 4) + Product("d", "c", 4) +
@@ -197,6 +209,12 @@ TEST_CASE("A pass over shared activations begins at the first layer, or goes on"
   net.ForwardTo(2);
   net.ForwardFrom(3);
   CHECK(DataOf(*net.output_blobs()[0]) == expected);
+  SECTION("also after shapes that do not fit") {
+    net.ForwardTo(1);
+    net.blob_by_name("x")->Reshape({3, 7});
+    CHECK(ErrorOf([&] { net.Forward(); }) != "");
+    CHECK_THAT(ErrorOf([&] { net.ForwardFrom(2); }), ContainsSubstring(" after none, "));
+  }
 }
 
 TEST_CASE("GoogLeNet's activations take at most 35 % when they are shared, as was said before") {

@@ -155,6 +155,7 @@ void Net<T>::share_activations() {
                    "' of net '" + graph_->name +
                    "' needs a gradient, which looks at blobs when the pass forward is over; take the net "
                    "without a loss and without force_backward");
+  Reshape();  // inputs may have got other shapes
   detail::ShareActivations(*graph_);
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/nets/format/filter_net.hpp"
 #include "core/nets/net/graph.hpp"
+#include "core/nets/net/naming_file.hpp"
 #include "ferry/detail/blas_kernels.hpp"
 #include "ferry/log.hpp"
 #include "ferry/nets/proto_io.hpp"
@@ -52,11 +53,12 @@ Net<T>::Net(const NetParameter& param, Phase phase, const Place& place, RandomSe
     : Net(InPhase(param, phase), place, seed) {}
 template <class T>
 Net<T>::Net(const std::filesystem::path& file, Phase phase, int level, const std::vector<std::string>* stages,
-            const Place& place, RandomSeed seed)
-    : Net(ReadNet(file, phase, level, stages), place, seed) {}
+            const Place& place, RandomSeed seed) {
+  detail::NamingFile(file.string(), [&] { Init(ReadNet(file, phase, level, stages), place, seed); });
+}
 template <class T>
 Net<T>::Net(const std::filesystem::path& file, Phase phase, const Place& place, RandomSeed seed)
-    : Net(ReadNet(file, phase, 0, nullptr), place, seed) {}
+    : Net(file, phase, 0, nullptr, place, seed) {}
 template <class T>
 Net<T>::~Net() = default;
 

@@ -148,6 +148,7 @@ T Net<T>::ForwardBackward() {
 
 template <class T>
 void Net<T>::Reshape() {
+  graph_->next_layer = 0;
   for (int i = 0; i < SizeOf(graph_->layers); ++i) {
     Attempt(*graph_, i, [&] {
       graph_->layers[Index(i)]->Refit(graph_->bottom_vecs[Index(i)], graph_->top_vecs[Index(i)]);

@@ -91,9 +91,7 @@ class LayerBase {
   Phase phase_;
   Place place_;
   RandomKey random_;
-
- private:
-  std::vector<bool> param_propagate_down_;
+  std::vector<bool> param_propagate_down_;  ///< which parameters get a gradient, as param_propagate_down says
 };
 
 }  // namespace ferry
