@@ -34,6 +34,7 @@ TEST_CASE("A solver that cannot be is refused, with what is allowed") {
       {"snapshot: 5", "snapshot 5 without snapshot_prefix"},
       {"snapshot: 5 snapshot_prefix: '/no/such/folder/x'", "the folder must be there, and writable"},
       {"weights: '/no/such/weights'", "/no/such/weights"},
+      {"weights: ''", "weights '': a name is empty"},
   };
   const World world("host cpu");
   for (const auto& [param, error] : refused) {
@@ -80,6 +81,7 @@ TEST_CASE("What makes no update is refused before the first iteration") {
       {"lr_policy: 'sigmoid' stepsize: 1 gamma: inf", "gamma inf"},
       {"momentum: -inf", "momentum -inf"},
       {"weight_decay: nan", "weight_decay nan"},
+      {"clip_gradients: nan", "clip_gradients nan; it must be a number"},
       {"type: 'RMSProp' delta: nan", "delta nan"},
       {"type: 'AdaDelta' delta: nan", "delta nan"},
       {"type: 'AdaDelta' momentum: -0.5", "momentum -0.500000; it must be 0 or more and less than 1"},

@@ -95,6 +95,25 @@ TEST_CASE("A program may ask a solver to stop, or for a snapshot") {
   }
 }
 
+TEST_CASE("A snapshot that was asked for and cannot be written ends no training") {
+  const World world("host cpu");
+  const auto solver = FedSolver<float>(
+      SmallSolver("snapshot_prefix: '/no/such/folder/s' test_iter: 1 test_interval: 1"), world.place());
+  bool ask = false;
+  std::int64_t asked = 0;
+  solver->SetActionFunction([&] {
+    ask = !ask;
+    asked += ask ? 1 : 0;
+    return ask ? SolverAction::SNAPSHOT : SolverAction::NONE;
+  });
+  const LogLines log;
+  CHECK_NOTHROW(solver->Step(2));
+  CHECK(solver->iter() == 2);
+  CHECK(CountOf(log, "There is no snapshot, and training goes on: ") == asked);
+  for (const char* const name : {"s_iter_0", "s_iter_2"})  // in a test, and between iterations
+    CHECK(log.Has("/no/such/folder/" + std::string(name) + ".caffemodel"));
+}
+
 TEST_CASE("Signals become requests, and then do again what they did") {
   static int caught = 0;
   const auto count = [](int) { ++caught; };

@@ -40,7 +40,7 @@ TEST_CASE("A state that is another solver's is refused, and changes nothing") {
     solver->Step(2);
     solver->Snapshot();
     const std::filesystem::path state = folder / ("s_iter_2.solverstate" + end);
-    CheckRefuses(SmallSolver("", 6), state, world, "history blob 0 has shape 5 3 (15)");
+    CheckRefuses(SmallSolver("", 6), state, world, "history blob 0 of shape 5 3 (15)");
     CheckRefuses(SmallSolver("type: 'Adam'"), state, world, "has 4 history blobs, and the solver 8");
     CheckRefuses(SmallSolver("type: 'Nesterov'"), state, world,
                  "is of a solver of type SGD, and this one is Nesterov");

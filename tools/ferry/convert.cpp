@@ -50,7 +50,8 @@ struct Convert {
     std::error_code error;  // what cannot be looked up is told by who makes it
     if (std::filesystem::exists(to, error))
       throw NetError(to + " is there already; name a new file or folder");
-    const bool hdf5 = std::filesystem::path(to).extension() == ".h5";
+    const std::filesystem::path extension = std::filesystem::path(to).extension();
+    const bool hdf5 = extension == ".h5" || extension == ".hdf5";
     if (hdf5 && said) throw NetError("--backend " + backend + " and " + to + ", an HDF5 file: say one");
     const auto database = backend == "lmdb" ? DataParameter::LMDB : DataParameter::LEVELDB;
     std::optional<EndsBySignal> ends;
@@ -72,7 +73,8 @@ void AddConvert(CLI::App& app) {
       app.add_subcommand("convert", "turn a data set of idx files into a database or HDF5");
   verb->add_option("images", convert->images, "the images, an idx file, .gz or plain")->required();
   verb->add_option("labels", convert->labels, "their labels, an idx file, .gz or plain")->required();
-  verb->add_option("to", convert->to, "a new database, or an HDF5 file if the name ends in .h5")->required();
+  verb->add_option("to", convert->to, "a new database, or an HDF5 file if the name ends in .h5 or .hdf5")
+      ->required();
   verb->add_option("--backend", convert->backend, "of a database")
       ->capture_default_str()
       ->check(CLI::IsMember({"lmdb", "leveldb"}));

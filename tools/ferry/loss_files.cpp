@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kNames = "iteration,loss,rate,seconds";
 constexpr double kWidth = 720, kHeight = 400, kLeft = 70, kRight = 20, kTop = 20, kBottom = 50;
 
 std::string Number(double value) {
@@ -109,8 +110,27 @@ void RequireWritable(const fs::path& file) {
     OpenStream(file);
 }
 
+std::vector<LossRow> ReadCsv(const fs::path& file) {
+  std::vector<LossRow> rows;
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return rows;
+  std::ifstream in(file);
+  std::string line;
+  bool whole = std::getline(in, line) && line == kNames;
+  while (whole && std::getline(in, line)) {
+    LossRow row{};
+    int end = 0;
+    whole = std::sscanf(line.c_str(), "%d,%lf,%lf,%lf%n", &row.iteration, &row.loss, &row.rate, &row.seconds,
+                        &end) == 4 &&
+            static_cast<std::size_t>(end) == line.size();
+    rows.push_back(row);
+  }
+  if (!whole) throw NetError(file.string() + " is no table of losses to go on with; write to another file");
+  return rows;
+}
+
 void WriteCsv(const fs::path& file, const std::vector<LossRow>& rows) {
-  std::string text = "iteration,loss,rate,seconds\n";
+  std::string text = std::string(kNames) + '\n';
   for (const LossRow& row : rows)
     text += std::to_string(row.iteration) + ',' + Number(row.loss) + ',' + Number(row.rate) + ',' +
             Number(row.seconds) + '\n';

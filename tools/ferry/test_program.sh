@@ -103,6 +103,16 @@ sed 's/max_iter: 1/max_iter: 3/' solver.prototxt >three_steps.prototxt
 [ "$(grep -c '^[012],0\.693147,0,[0-9.e-]*$' loss.csv)" = 3 ]
 has '<polyline' "$(cat loss.svg)"
 has '>0.693147</text>' "$(cat loss.svg)"
+# A run that goes on keeps the losses from before its snapshot, and none that come again.
+echo '7,0.5,0,1e3' >>loss.csv
+cp loss.csv before
+sed 's/max_iter: 1/max_iter: 5/' solver.prototxt >five_steps.prototxt
+"$ferry" train --solver five_steps.prototxt --snapshot s_iter_3.solverstate --csv loss.csv --plot loss.svg 2>/dev/null
+[ "$(head -n 4 loss.csv)" = "$(head -n 4 before)" ]
+[ "$(tail -n 2 loss.csv | cut -d, -f1 | tr '\n' ' ')" = "3 4 " ]
+[ "$(wc -l <loss.csv)" = 6 ]
+[ "$(tail -n +2 loss.csv | cut -d, -f4 | sort -g | tr '\n' ' ')" = "$(tail -n +2 loss.csv | cut -d, -f4 | tr '\n' ' ')" ]
+[ "$(grep -o 'points="[^"]*"' loss.svg | tr ' ' '\n' | grep -c ,)" = 5 ]
 # A loss that stays, and is so large that 1 more is the same.
 cat >large.prototxt <<'END'
 layer { name: "d" type: "DummyData" top: "d" dummy_data_param { shape { dim: 1 } data_filler { value: 1e20 } } }
@@ -124,8 +134,17 @@ refused() { # refused <text> <arguments...>
   if [ $status != 1 ]; then echo "exit status $status, not 1: $*" >&2 && exit 1; fi
   has "$text" "$said"
 }
+cp net.prototxt no_table
+refused "no_table is no table of losses" train --solver five_steps.prototxt --snapshot s_iter_1.solverstate --csv no_table
+cmp net.prototxt no_table
 refused "s_iter_1.caffemodel: " info --model three.prototxt --weights s_iter_1.caffemodel
 refused "0 or more" time --model net.prototxt --gpu -1
+sed 's/bottom: "x"/bottom: "nobody"/' net.prototxt >unfed.prototxt
+sed 's/net.prototxt/unfed.prototxt/' solver.prototxt >unfed_solver.prototxt
+refused "unfed.prototxt: Unknown bottom blob 'nobody'" time --model unfed.prototxt
+refused "unfed.prototxt: Unknown bottom blob 'nobody'" train --solver unfed_solver.prototxt
+echo 'test_net: "unfed.prototxt" test_iter: 1 test_interval: 1' | cat solver.prototxt - >unfed_test.prototxt
+refused "unfed.prototxt: Unknown bottom blob 'nobody'" train --solver unfed_test.prototxt
 refused --model info --device host
 for many in all 0,1; do refused "'$many'; it is the number of one GPU" time --model net.prototxt -gpu $many; done
 refused "'trian' is unknown here; \`ferry --help\`" trian --solver solver.prototxt
@@ -199,6 +218,7 @@ sed 's/display: 1//' solver.prototxt >silent.prototxt
 for losses in csv plot; do
   refused "silent.prototxt displays no iteration" train --solver silent.prototxt --$losses losses
 done
+refused "no.hdf5, an HDF5 file: say one" convert images labels no.hdf5 --backend leveldb
 refused "no.h5, an HDF5 file: say one" convert images labels no.h5 --backend leveldb
 has "=TEST" "$("$ferry" test --help)"
 echo 'net: "net.prototxt" solver_type: SGD' >old.prototxt

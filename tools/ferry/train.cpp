@@ -6,6 +6,7 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ferry/log.hpp"
@@ -33,8 +34,12 @@ std::string HoursMinutesSeconds(double seconds) {
 /// The line that shows how far a training run is: on a terminal it replaces itself.
 class Progress {
  public:
-  Progress(int first, int last, std::int64_t images_an_iteration)
-      : iteration_(first), last_(last), images_(images_an_iteration) {}
+  /// `rows`: of the run that this one goes on with.
+  Progress(int first, int last, std::int64_t images_an_iteration, std::vector<LossRow> rows)
+      : iteration_(first), last_(last), images_(images_an_iteration), rows_(std::move(rows)) {
+    std::erase_if(rows_, [&](const LossRow& row) { return row.iteration >= first; });
+    if (!rows_.empty()) seconds_ = rows_.back().seconds;
+  }
 
   void Show(const SolverProgress& at) {
     seconds_ += at.seconds;
@@ -97,13 +102,15 @@ struct Train {
     for (const std::string& stage : model.stages) param.mutable_train_state()->add_stage(stage);
 
     RequireOutputs(param);
+    std::vector<LossRow> earlier;
+    if (!snapshot.empty() && !csv.empty()) earlier = ReadCsv(csv);
     std::optional<Progress> progress;
     const LogOnLines log(progress);
     const auto solver = SolverRegistry<float>::CreateSolver(param, PlaceOf(param));
     const SignalHandler signals(ActionOf(sigint_effect), ActionOf(sighup_effect));
     solver->SetActionFunction(signals.GetActionFunction());
     if (!snapshot.empty()) solver->Restore(snapshot);
-    progress.emplace(solver->iter(), param.max_iter(), ImagesAnIteration(*solver));
+    progress.emplace(solver->iter(), param.max_iter(), ImagesAnIteration(*solver), std::move(earlier));
     solver->SetProgressFunction([&](const SolverProgress& at) { progress->Show(at); });
     try {
       solver->Solve();
@@ -178,7 +185,9 @@ void AddTrain(CLI::App& app) {
   verb->add_option("--sighup_effect", train->sighup_effect, "what SIGHUP does")
       ->capture_default_str()
       ->check(effects);
-  verb->add_option("--csv", train->csv, "write iteration, loss, rate and seconds to this file");
+  verb->add_option("--csv", train->csv,
+                   "write iteration, loss, rate and seconds to this file; with --snapshot, behind its rows "
+                   "from before");
   verb->add_option("--plot", train->plot, "draw the loss into this SVG file");
   verb->callback([train] { train->Run(); });
 }

@@ -77,12 +77,24 @@ void Solver<T>::Step(int iters) {
       progress_function_(
           {iteration, static_cast<double>(smoothed_loss_), static_cast<double>(rate_), seconds});
     const SolverAction::Enum request = GetRequestedAction();
-    if ((param_.snapshot() != 0 && iter_ % param_.snapshot() == 0) || request == SolverAction::SNAPSHOT)
+    if (param_.snapshot() != 0 && iter_ % param_.snapshot() == 0)
       Snapshot();
+    else if (request == SolverAction::SNAPSHOT)
+      SnapshotOnRequest();
     if (request == SolverAction::STOP) {
       requested_early_exit_ = true;
       break;
     }
+  }
+}
+
+/// Nobody has looked before whether it can be written.
+template <class T>
+void Solver<T>::SnapshotOnRequest() {
+  try {
+    Snapshot();
+  } catch (const Error& error) {
+    Log(LogLevel::kError, std::string("There is no snapshot, and training goes on: ") + error.what());
   }
 }
 
@@ -109,7 +121,8 @@ template <class T>
 void Solver<T>::PrefetchState() {
   net_->PrefetchParams();
   for (const auto& blob : history_) detail::PrefetchTo(net_->place(), *blob);
-  for (const auto& blob : detail::LayerState(*net_, test_nets_)) detail::PrefetchTo(net_->place(), *blob);
+  for (const auto& state : {detail::LayerState<T>({net_}), detail::LayerState(test_nets_)})
+    for (const auto& blob : state) detail::PrefetchTo(net_->place(), *blob);
 }
 
 /// Returns the seconds since that was done before.
@@ -145,6 +158,8 @@ template void Solver<float>::Step(int);
 template void Solver<double>::Step(int);
 template void Solver<float>::PrefetchState();
 template void Solver<double>::PrefetchState();
+template void Solver<float>::SnapshotOnRequest();
+template void Solver<double>::SnapshotOnRequest();
 template void Solver<float>::SetPass(std::uint64_t);
 template void Solver<double>::SetPass(std::uint64_t);
 template float Solver<float>::Passes();

@@ -71,6 +71,8 @@ void SGDSolver<T>::CheckUpdate() const {
   detail::RequireFinite("momentum", this->param_.momentum());
   detail::RequireFinite("weight_decay", this->param_.weight_decay());
   detail::RequireFinite("delta", this->param_.delta());
+  if (std::isnan(this->param_.clip_gradients()))
+    detail::FailSolver("clip_gradients nan; it must be a number");
   const std::string& type = this->param_.regularization_type();
   if (type == "L1" || type == "L2" || this->param_.weight_decay() == 0) return;
   for (const float decay : this->net_->params_weight_decay())

@@ -71,8 +71,9 @@ void Solver<T>::Snapshot() {
   state.set_solver_type(type());
   const std::string file = SnapshotFilename(hdf5 ? ".solverstate.h5" : ".solverstate");
   detail::LogInfo("Snapshotting solver state to ", hdf5 ? "HDF5" : "binary proto", " file ", file);
-  const std::unique_ptr<detail::NewFile> new_state = detail::StageState<T>(
-      file, param_.snapshot_format(), state, {history_, detail::LayerState(*net_, test_nets_)});
+  const std::unique_ptr<detail::NewFile> new_state =
+      detail::StageState<T>(file, param_.snapshot_format(), state,
+                            {history_, detail::LayerState<T>({net_}), detail::LayerState(test_nets_)});
   // In this order, so that where there is a state there is its model.
   detail::AsNetError([&] { detail::NewFile::CommitAll({new_model.get(), new_state.get()}); });
 }
@@ -81,7 +82,7 @@ template <class T>
 void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& site) {
   const TransferGuard meant(TransferPolicy::kAllow);
   detail::LogInfo("Restoring previous solver status from ", state_file.string());
-  const detail::Kept<T> kept{history_, detail::LayerState(*net_, test_nets_)};
+  const detail::Kept<T> kept{history_, detail::LayerState<T>({net_}), detail::LayerState(test_nets_)};
   SolverState state;
   NetParameter model;
   detail::BlobWrites<T> writes;  // of what `state` and `model` have

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/nets/net/naming_file.hpp"
 #include "core/nets/solver/log_line.hpp"
 #include "core/nets/solver/refuse.hpp"
 #include "ferry/nets/proto_io.hpp"
@@ -69,22 +70,21 @@ int CountTestNets(const SolverParameter& param) {
   return count;
 }
 
-/// Those of test_net_param come first, then those of test_net, then the train net's.
+/// Of test net number `id`; "" for one that the solver's own file has. Those of test_net_param come first,
+/// then those of test_net, then the train net's.
+std::string TestNetFile(const SolverParameter& param, int id) {
+  const int in_file = id - param.test_net_param_size();
+  if (in_file < 0) return "";
+  return in_file < param.test_net_size() ? param.test_net(in_file) : param.net();
+}
+
 NetParameter TestNet(const SolverParameter& param, int id) {
-  const auto log = [id](const std::string& source) {
-    detail::LogInfo("Creating test net (#", id, ") specified by ", source);
-  };
-  if (id < param.test_net_param_size()) {
-    log("test_net_param");
-    return param.test_net_param(id);
-  }
-  const int file = id - param.test_net_param_size();
-  if (file < param.test_net_size()) {
-    log("test_net file: " + param.test_net(file));
-    return ReadNet(param.test_net(file));
-  }
-  log(param.has_net() ? "net file: " + param.net() : "net_param");
-  return param.has_net() ? ReadNet(param.net()) : param.net_param();
+  const std::string file = TestNetFile(param, id);
+  const bool own = id < param.test_net_param_size() + param.test_net_size();
+  detail::LogInfo("Creating test net (#", id, ") specified by ", own ? "test_" : "",
+                  file.empty() ? "net_param" : "net file: " + file);
+  if (!file.empty()) return ReadNet(file);
+  return own ? param.test_net_param(id) : param.net_param();
 }
 
 std::string Trimmed(const std::string& text) {
@@ -122,7 +122,8 @@ template <class T>
 void Solver<T>::InitTrainNet(const Place& place) {
   NetParameter net = TrainNet(param_);
   MergeState(TRAIN, &param_.train_state(), &net);
-  net_ = std::make_shared<Net<T>>(net, place, RandomSeed{seed_});
+  detail::NamingFile(param_.has_net() ? param_.net() : param_.train_net(),
+                     [&] { net_ = std::make_shared<Net<T>>(net, place, RandomSeed{seed_}); });
   LoadWeights(*net_);
 }
 
@@ -132,8 +133,10 @@ void Solver<T>::InitTestNets(const Place& place) {
   for (int id = 0; id < count; ++id) {
     NetParameter net = TestNet(param_, id);
     MergeState(TEST, param_.test_state_size() == 0 ? nullptr : &param_.test_state(id), &net);
-    test_nets_.push_back(
-        std::make_shared<Net<T>>(net, place, RandomSeed{TestSeed(static_cast<std::size_t>(id))}));
+    detail::NamingFile(TestNetFile(param_, id), [&] {
+      test_nets_.push_back(
+          std::make_shared<Net<T>>(net, place, RandomSeed{TestSeed(static_cast<std::size_t>(id))}));
+    });
     test_nets_.back()->set_debug_info(param_.debug_info());
     LoadWeights(*test_nets_.back());
   }
@@ -146,6 +149,7 @@ void Solver<T>::LoadWeights(Net<T>& net) const {
     for (std::size_t first = 0; first <= list.size();) {
       const std::size_t end = std::min(list.find(',', first), list.size());
       const std::string file = Trimmed(list.substr(first, end - first));
+      if (file.empty()) detail::FailSolver("weights '" + list + "': a name is empty");
       detail::LogInfo("Finetuning from ", file);
       net.CopyTrainedLayersFrom(file);
       first = end + 1;

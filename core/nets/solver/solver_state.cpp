@@ -14,17 +14,22 @@
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "core/nets/solver/refuse.hpp"
 #include "ferry/detail/message.hpp"
+#include "ferry/log.hpp"
 #include "ferry/nets/proto_io.hpp"
 
 namespace ferry::detail {
 namespace {
 
-/// A kind of arrays, as files and errors call it.
+/// A kind of arrays.
 struct Group {
-  const char* name;  ///< of HDF5's group
-  const char* in_words;
+  const char* name;      ///< of HDF5's group
+  const char* in_words;  ///< in errors
+  bool of_net;           ///< what does not fit is of another net; or else it begins with zeros
 };
-constexpr Group kHistory{"history", "history"}, kLayerState{"layer_state", "layers' state"};
+constexpr Group kHistory{"history", "history", true};
+// Of each stream, and these may be others when a solver goes on, as may its test nets.
+constexpr Group kLayerState{"layer_state", "layers' state", false},
+    kTestLayerState{"test_layer_state", "test layers' state", false};
 
 std::string NameOf(const Group& group, std::size_t number) {
   return std::string(group.name) + '/' + std::to_string(number);
@@ -50,24 +55,17 @@ std::unique_ptr<NewFile> StageHdf5(const std::filesystem::path& path, const Solv
   file.WriteString("solver_type", state.solver_type());
   WriteHdf5(file, kHistory, kept.history);
   if (!kept.layer_state.empty()) WriteHdf5(file, kLayerState, kept.layer_state);
+  if (!kept.test_layer_state.empty()) WriteHdf5(file, kTestLayerState, kept.test_layer_state);
   return file.Stage();
 }
 
-void RequireSame(const std::string& file, const Group& group, std::size_t count, std::size_t needed) {
-  if (count == needed) return;
-  FailSolver(file + " has " + std::to_string(count) + ' ' + group.in_words + " blobs, and the solver " +
-             std::to_string(needed) + "; it is of another net, or of another type of solver");
+std::string Of(const Group& group, std::size_t number) {
+  return std::string(group.in_words) + " blob " + std::to_string(number);
 }
 
 [[noreturn]] void FailBlob(const std::string& file, const Group& group, std::size_t number,
                            const std::string& what) {
-  FailSolver(file + ": " + group.in_words + " blob " + std::to_string(number) + ": " + what);
-}
-
-[[noreturn]] void FailShape(const std::string& file, const Group& group, std::size_t number,
-                            const std::string& found, const std::string& needed) {
-  FailSolver(file + ": " + group.in_words + " blob " + std::to_string(number) + " has shape " + found +
-             ", and the solver's has " + needed + "; it is of another net");
+  FailSolver(file + ": " + Of(group, number) + ": " + what);
 }
 
 template <class T>
@@ -78,6 +76,35 @@ std::vector<T> ZerosFor(const Blob<T>& blob) {
 template <class T>
 void AddZeros(const StateBlobs<T>& kept, BlobWrites<T>& writes) {
   for (const auto& blob : kept) writes.Add(*blob, ZerosFor(*blob));
+}
+
+/// How what a file has differs from `kept`; "" if it does not. shape_at(i): of the file's blob.
+template <class T, class ShapeAt>
+std::string Difference(const Group& group, std::size_t count, const StateBlobs<T>& kept,
+                       const ShapeAt& shape_at) {
+  if (count != kept.size())
+    return std::to_string(count) + ' ' + group.in_words + " blobs, and the solver " +
+           std::to_string(kept.size());
+  for (std::size_t i = 0; i < count; ++i)
+    if (const Shape shape = shape_at(i); shape != kept[i]->shape())
+      return Of(group, i) + " of shape " + shape.ToString() + ", and the solver's has " +
+             kept[i]->shape_string();
+  return "";
+}
+
+/// Reads `count` blobs of a file. read_at(i) adds one to the writes.
+template <class T, class ShapeAt, class ReadAt>
+void ReadGroup(const std::string& path, const Group& group, std::size_t count, const StateBlobs<T>& kept,
+               const ShapeAt& shape_at, const ReadAt& read_at, BlobWrites<T>& writes) {
+  const std::string difference = Difference(group, count, kept, shape_at);
+  if (difference.empty()) {
+    for (std::size_t i = 0; i < count; ++i) read_at(i);
+    return;
+  }
+  const std::string found = path + " has " + difference;
+  if (group.of_net) FailSolver(found + "; it is of another net, or of another type of solver");
+  if (count != 0 && !kept.empty()) Log(LogLevel::kWarning, "solver: " + found + "; it begins with zeros");
+  AddZeros(kept, writes);
 }
 
 void RequireCount(double value, const std::string& file, const char* name) {
@@ -100,14 +127,15 @@ int ReadCount(const Hdf5File& file, const std::string& path, const char* name) {
 template <class T>
 void ReadHdf5(const Hdf5File& file, const std::string& path, const Group& group, const StateBlobs<T>& kept,
               BlobWrites<T>& writes) {
-  RequireSame(path, group, file.Names(group.name).size(), kept.size());
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    const Shape shape = file.ShapeOf(NameOf(group, i));
-    if (shape != kept[i]->shape()) FailShape(path, group, i, shape.ToString(), kept[i]->shape_string());
-    std::vector<T> read = ZerosFor(*kept[i]);
-    file.Read<T>(NameOf(group, i), read);
-    writes.Add(*kept[i], std::move(read));
-  }
+  const std::size_t count = group.of_net || file.HasGroup(group.name) ? file.Names(group.name).size() : 0;
+  ReadGroup(
+      path, group, count, kept, [&](std::size_t i) { return file.ShapeOf(NameOf(group, i)); },
+      [&](std::size_t i) {
+        std::vector<T> read = ZerosFor(*kept[i]);
+        file.Read<T>(NameOf(group, i), read);
+        writes.Add(*kept[i], std::move(read));
+      },
+      writes);
 }
 
 template <class T>
@@ -127,28 +155,28 @@ void ReadHdf5(const std::filesystem::path& path, const Kept<T>& kept, SolverStat
     state.set_seed(seed);
   }
   ReadHdf5(file, path.string(), kHistory, kept.history, writes);
-  if (file.HasGroup(kLayerState.name))
-    ReadHdf5(file, path.string(), kLayerState, kept.layer_state, writes);
-  else
-    AddZeros(kept.layer_state, writes);
+  ReadHdf5(file, path.string(), kLayerState, kept.layer_state, writes);
+  ReadHdf5(file, path.string(), kTestLayerState, kept.test_layer_state, writes);
 }
 
 template <class T>
 void ReadBinary(const google::protobuf::RepeatedPtrField<BlobProto>& messages, const std::string& path,
                 const Group& group, const StateBlobs<T>& kept, BlobWrites<T>& writes) {
-  RequireSame(path, group, static_cast<std::size_t>(messages.size()), kept.size());
-  for (std::size_t i = 0; i < kept.size(); ++i) {
+  const auto shape_at = [&](std::size_t i) {
     const BlobProto& message = messages.at(static_cast<int>(i));
     try {
       const Shape found(ContentsOf(message).dims(), "Solver::Restore");
-      if (!kept[i]->ShapeEquals(message))
-        FailShape(path, group, i, found.ToString(), kept[i]->shape_string());
+      return kept[i]->ShapeEquals(message) ? kept[i]->shape() : found;
     } catch (const ShapeError& error) {
       FailBlob(path, group, i, error.what());
     }
+  };
+  const auto read_at = [&](std::size_t i) {
+    const BlobProto& message = messages.at(static_cast<int>(i));
     if (const std::string flaw = CountFlaw(message, *kept[i]); !flaw.empty()) FailBlob(path, group, i, flaw);
     writes.Add(*kept[i], message);
-  }
+  };
+  ReadGroup(path, group, static_cast<std::size_t>(messages.size()), kept, shape_at, read_at, writes);
 }
 
 template <class T>
@@ -159,10 +187,8 @@ void ReadBinary(const std::filesystem::path& path, const Kept<T>& kept, SolverSt
   RequireCount(state.iter(), path.string(), "iter");
   RequireCount(state.current_step(), path.string(), "current_step");
   ReadBinary(state.history(), path.string(), kHistory, kept.history, writes);
-  if (state.layer_state_size() != 0)
-    ReadBinary(state.layer_state(), path.string(), kLayerState, kept.layer_state, writes);
-  else
-    AddZeros(kept.layer_state, writes);
+  ReadBinary(state.layer_state(), path.string(), kLayerState, kept.layer_state, writes);
+  ReadBinary(state.test_layer_state(), path.string(), kTestLayerState, kept.test_layer_state, writes);
 }
 
 }  // namespace
@@ -174,6 +200,7 @@ std::unique_ptr<NewFile> StageState(const std::filesystem::path& file, SolverPar
   SolverState whole = state;
   for (const auto& blob : kept.history) blob->ToProto(whole.add_history());
   for (const auto& blob : kept.layer_state) blob->ToProto(whole.add_layer_state());
+  for (const auto& blob : kept.test_layer_state) blob->ToProto(whole.add_test_layer_state());
   return StageBinary(whole, file);
 }
 

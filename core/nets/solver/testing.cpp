@@ -21,7 +21,7 @@ bool Solver<T>::MayGoOn() {
   for (int i = 0; i < kKinds; ++i) {
     const SolverAction::Enum request = GetRequestedAction();
     if (request == SolverAction::NONE) break;
-    if (request == SolverAction::SNAPSHOT) Snapshot();
+    if (request == SolverAction::SNAPSHOT) SnapshotOnRequest();
     if (request == SolverAction::STOP) requested_early_exit_ = true;
   }
   return !requested_early_exit_;

@@ -65,10 +65,10 @@ class Solver {
   /// int.
   void Step(int iters);
   /// Goes on from a .solverstate, or .solverstate.h5, and the weights that it names. Throws NetError where
-  /// history, layers' state or weights do not fit this net, or for another type of solver, and what an access
-  /// of a blob throws; a call that throws has changed nothing. Weights are taken by the names of layers. A
-  /// layer that the file lacks keeps its own. All blobs are locked before the first is written,
-  /// as by Net::CopyTrainedLayersFrom.
+  /// history or weights do not fit this net, or for another type of solver, and what an access of a blob
+  /// throws; a call that throws has changed nothing. Recurrent layers of other streams, or of other test
+  /// nets, begin with zeros. Weights are taken by the names of layers. A layer that the file lacks keeps its
+  /// own. All blobs are locked before the first is written, as by Net::CopyTrainedLayersFrom.
   void Restore(const std::filesystem::path& state_file, const Site& site = Site::Caller());
   /// Writes <prefix>_iter_<n>.caffemodel and .solverstate, with .h5 for HDF5. Both files are written whole
   /// before the weights, and then the state, take their places. Where this throws, older files of the same
@@ -125,6 +125,7 @@ class Solver {
   void LoadWeights(Net<T>& net) const;
   void RequireWritable() const;
   void PrefetchState();
+  void SnapshotOnRequest();          ///< or the log says why not
   void SetPass(std::uint64_t pass);  ///< which of this iteration is next
   T Passes();
   double Display();
