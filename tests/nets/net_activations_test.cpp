@@ -163,6 +163,20 @@ TEST_CASE("A net shares its activations by the shapes that its inputs have then"
   }
 }
 
+TEST_CASE("A layer whose tops depend on values shares by the most that they can be") {
+  // No value has come to the selector yet.
+  Net<float> net(
+      NetOf(Input("x", "64 6") + Input("i", "64") + LayerText("Power", "selector", "i", "selector") +
+            "layer { name: 'f' type: 'Filter' bottom: 'x' bottom: 'selector' top: 'f' }" +
+            Product("a", "f", 8) + Product("b", "a", 8) + Product("c", "b", 8) + Product("out", "c", 8)));
+  net.share_activations();
+  Fill(*net.blob_by_name("x"), 5);
+  Set(net.place(), 1, *net.blob_by_name("i"));
+  net.Forward();
+  CHECK(net.output_blobs()[0]->shape(0) == 64);
+  CHECK(BytesHeld(net) == net.activation_bytes().planned);
+}
+
 TEST_CASE("Blobs of layers that Ferry does not know keep their own") {
   const std::string text = Input("x", "2 4") + Product("a", "x", 4) + LayerText("Lending", "l", "a", "l") +
                            Product("b", "l", 4) + Product("c", "b", 4) + Product("d", "c", 4) +

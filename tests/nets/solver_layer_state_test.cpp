@@ -99,7 +99,7 @@ TEST_CASE("From a state without that of layers, as Caffe writes it, they begin w
   CHECK(StateOf(*solver) == Zeros(StateOf(*solver)));
 }
 
-/// The solver of a text, three iterations old and with a snapshot, unless it restores the state of another.
+/// A solver after three iterations, with its snapshot written.
 std::unique_ptr<Solver<float>> After3(const SolverParameter& param, const World& world) {
   auto solver = FedSolver<float>(param, world.place());
   solver->Step(3);
@@ -123,7 +123,7 @@ TEST_CASE("A run goes on with other test nets, which begin with zeros") {
       less->Restore(StateFile(folder, format));
       CHECK(StateOf(*less->net()) == StateOf(*whole->net()));
       CHECK(Contents<float>(*less) == Contents<float>(*whole));
-      CHECK_FALSE(log.Has("begins with zeros"));
+      CHECK_FALSE(log.Has("begin with zeros"));
     }
     const auto whole = After3(untested, world), more = FedSolver<float>(tested, world.place());
     more->Step(1);
@@ -151,8 +151,9 @@ TEST_CASE("A run goes on with other streams, which begin with zeros, and says so
     other->Restore(StateFile(folder, format));
     CHECK(Contents<float>(*other) == Contents<float>(*whole));
     CHECK(StateOf(*other) == Zeros(StateOf(*other)));
-    CHECK(log.Has(
-        "layers' state blob 0 of shape 1 4 3 (12), and the solver's has 1 2 3 (6); it begins with zeros"));
+    CHECK(
+        log.Has("layers' state blob 0 of shape 1 4 3 (12), and the solver's has 1 2 3 (6); the layers begin "
+                "with zeros"));
   }
 }
 

@@ -2,9 +2,11 @@
 #include "loss_files.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "core/proto/file.hpp"
@@ -47,6 +49,24 @@ void Write(const fs::path& file, const std::string& text) {
   out << text;
   out.close();
   if (!out) throw NetError(file.string() + " cannot be written");
+}
+
+/// One with an end.
+bool NextLine(std::istream& in, std::string& line) { return std::getline(in, line) && !in.eof(); }
+
+/// Of a line that WriteCsv wrote.
+std::optional<LossRow> RowOf(const std::string& line) {
+  LossRow row{};
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  const auto read = [&](auto& value, bool last) {
+    const auto [after, error] = std::from_chars(at, end, value);
+    at = last ? after : after + 1;
+    return error == std::errc() && (last ? after == end : after != end && *after == ',');
+  };
+  const bool whole = read(row.iteration, false) && read(row.loss, false) && read(row.rate, false) &&
+                     read(row.seconds, true) && std::isfinite(row.seconds);
+  return whole ? std::optional(row) : std::nullopt;
 }
 
 /// From values to a range of pixels.
@@ -113,17 +133,14 @@ void RequireWritable(const fs::path& file) {
 std::vector<LossRow> ReadCsv(const fs::path& file) {
   std::vector<LossRow> rows;
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) return rows;
+  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) == 0) return rows;
   std::ifstream in(file);
   std::string line;
-  bool whole = std::getline(in, line) && line == kNames;
-  while (whole && std::getline(in, line)) {
-    LossRow row{};
-    int end = 0;
-    whole = std::sscanf(line.c_str(), "%d,%lf,%lf,%lf%n", &row.iteration, &row.loss, &row.rate, &row.seconds,
-                        &end) == 4 &&
-            static_cast<std::size_t>(end) == line.size();
-    rows.push_back(row);
+  bool whole = NextLine(in, line) && line == kNames;
+  while (whole && in.peek() != std::ifstream::traits_type::eof()) {
+    const std::optional<LossRow> row = NextLine(in, line) ? RowOf(line) : std::nullopt;
+    whole = row && (rows.empty() || row->iteration > rows.back().iteration);
+    if (whole) rows.push_back(*row);
   }
   if (!whole) throw NetError(file.string() + " is no table of losses to go on with; write to another file");
   return rows;

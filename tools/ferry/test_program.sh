@@ -134,6 +134,23 @@ refused() { # refused <text> <arguments...>
   if [ $status != 1 ]; then echo "exit status $status, not 1: $*" >&2 && exit 1; fi
   has "$text" "$said"
 }
+cp loss.csv before
+sed 's/base_lr: 0/base_lr: nan/' five_steps.prototxt >refused.prototxt
+refused "base_lr nan" train --solver refused.prototxt --snapshot s_iter_1.solverstate --csv loss.csv
+cmp loss.csv before
+go_on="train --solver five_steps.prototxt --snapshot s_iter_1.solverstate --csv table"
+for bad in 7,0x1,0,1 7,1,0,nan 7,1,0 '7,1,0,1 ' ' 7,1,0,1' 99999999999,1,0,1 0,1,0,1; do
+  { cat before && echo "$bad"; } >table
+  # shellcheck disable=SC2086 # one word an argument
+  refused "table is no table of losses" $go_on
+done
+{ cat before && printf 7,1,0,1; } >table
+# shellcheck disable=SC2086
+refused "table is no table of losses" $go_on
+: >table
+# shellcheck disable=SC2086
+"$ferry" $go_on 2>/dev/null
+[ "$(wc -l <table)" = 5 ]
 cp net.prototxt no_table
 refused "no_table is no table of losses" train --solver five_steps.prototxt --snapshot s_iter_1.solverstate --csv no_table
 cmp net.prototxt no_table

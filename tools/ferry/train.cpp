@@ -36,14 +36,12 @@ class Progress {
  public:
   /// `rows`: of the run that this one goes on with.
   Progress(int first, int last, std::int64_t images_an_iteration, std::vector<LossRow> rows)
-      : iteration_(first), last_(last), images_(images_an_iteration), rows_(std::move(rows)) {
-    std::erase_if(rows_, [&](const LossRow& row) { return row.iteration >= first; });
-    if (!rows_.empty()) seconds_ = rows_.back().seconds;
-  }
+      : iteration_(first), last_(last), images_(images_an_iteration), rows_(std::move(rows)) {}
 
   void Show(const SolverProgress& at) {
-    seconds_ += at.seconds;
-    rows_.push_back({at.iteration, at.loss, at.rate, seconds_});
+    while (!rows_.empty() && rows_.back().iteration >= at.iteration) rows_.pop_back();
+    const double before = rows_.empty() ? 0 : rows_.back().seconds;
+    rows_.push_back({at.iteration, at.loss, at.rate, before + at.seconds});
     const int done = at.iteration - iteration_;
     iteration_ = at.iteration;
     const double each = done > 0 ? at.seconds / done : 0;
@@ -65,7 +63,6 @@ class Progress {
  private:
   int iteration_, last_;
   std::int64_t images_;
-  double seconds_ = 0;
   const bool terminal_ = isatty(STDERR_FILENO) == 1;
   bool open_ = false;
   std::vector<LossRow> rows_;

@@ -137,8 +137,6 @@ void ShareActivations(NetGraph<T>& graph) {
       blob.ShareData(slots[sharing.plan.slot_of[i]].Slice(0, blob.count()));
     }
   graph.activations = Activations::kShared;
-  graph.planned_for.clear();
-  for (const Blob<T>* input : graph.inputs) graph.planned_for.push_back(input->shape());
   graph.next_layer = 0;
 }
 
@@ -155,7 +153,7 @@ void Net<T>::share_activations() {
                    "' of net '" + graph_->name +
                    "' needs a gradient, which looks at blobs when the pass forward is over; take the net "
                    "without a loss and without force_backward");
-  Reshape();  // inputs may have got other shapes
+  if (detail::InputShapes(*graph_) != graph_->fitted_to) Reshape();
   detail::ShareActivations(*graph_);
 }
 

@@ -139,6 +139,7 @@ std::unique_ptr<NetGraph<T>> BuildNet(const NetParameter& param, const Place& pl
   if (param.force_backward()) ForceBackward(*graph);
   builder.Finish();
   ShareParams(*graph);
+  graph->fitted_to = InputShapes(*graph);
   return graph;
 }
 

@@ -74,11 +74,18 @@ struct NetGraph {
 
   Activations activations = Activations::kKept;
   std::vector<StorageGroup> storage_groups;  ///< once they are shared
-  std::vector<Shape> planned_for;            ///< the inputs' shapes that the sharing was planned for
+  std::vector<Shape> fitted_to;              ///< the inputs' shapes that all layers were last fitted to
   int next_layer = 0;                        ///< the one after the last that ran forward
   static constexpr int kNone = std::numeric_limits<int>::max();
   int failed = kNone;  ///< the layer at which a pass forward ended: from there on, shapes may not fit
 };
+
+template <class T>
+std::vector<Shape> InputShapes(const NetGraph<T>& graph) {
+  std::vector<Shape> shapes;
+  for (const Blob<T>* input : graph.inputs) shapes.push_back(input->shape());
+  return shapes;
+}
 
 /// Throws NetError for a blob that nobody makes before it is read, or that two layers make.
 void CheckConnections(const NetParameter& net);

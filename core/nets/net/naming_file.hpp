@@ -8,16 +8,14 @@
 
 namespace ferry::detail {
 
-/// Calls what makes something of a file; its NetErrors begin with the file's name, unless they have it. No
-/// file: "".
+/// Calls what makes something of what a file says; its NetErrors begin with the file's name. "" is no file.
 template <class F>
 void NamingFile(const std::string& file, const F& call) {
   try {
     call();
   } catch (const NetError& error) {
-    const std::string what = error.what();
-    if (what.find(file) != std::string::npos) throw;
-    std::throw_with_nested(NetError(file + ": " + what));
+    if (file.empty()) throw;
+    std::throw_with_nested(NetError(file + ": " + error.what()));
   }
 }
 

@@ -54,7 +54,8 @@ Net<T>::Net(const NetParameter& param, Phase phase, const Place& place, RandomSe
 template <class T>
 Net<T>::Net(const std::filesystem::path& file, Phase phase, int level, const std::vector<std::string>* stages,
             const Place& place, RandomSeed seed) {
-  detail::NamingFile(file.string(), [&] { Init(ReadNet(file, phase, level, stages), place, seed); });
+  const NetParameter param = ReadNet(file, phase, level, stages);
+  detail::NamingFile(file.string(), [&] { Init(param, place, seed); });
 }
 template <class T>
 Net<T>::Net(const std::filesystem::path& file, Phase phase, const Place& place, RandomSeed seed)

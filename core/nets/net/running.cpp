@@ -60,9 +60,7 @@ T Net<T>::ForwardFromTo(int start, int end) {
           (graph_->next_layer == 0 ? "none" : "layer " + std::to_string(graph_->next_layer - 1)) +
           ", while blobs share storage: its bottoms may be gone; begin with layer 0 or go on where "
           "the last pass ended");
-    std::vector<Shape> shapes;
-    for (const Blob<T>* input : graph_->inputs) shapes.push_back(input->shape());
-    if (start == 0 && shapes != graph_->planned_for) Reshape();
+    if (start == 0 && detail::InputShapes(*graph_) != graph_->fitted_to) Reshape();
   }
   T loss = 0;
   for (int i = start; i <= end; ++i) RunForward(i, loss);
@@ -154,6 +152,7 @@ void Net<T>::Reshape() {
       graph_->layers[Index(i)]->Refit(graph_->bottom_vecs[Index(i)], graph_->top_vecs[Index(i)]);
     });
   }
+  graph_->fitted_to = detail::InputShapes(*graph_);
   if (graph_->activations == Activations::kShared) ShareActivations(*graph_);
 }
 

@@ -88,7 +88,7 @@ void Solver<T>::Step(int iters) {
   }
 }
 
-/// Nobody has looked before whether it can be written.
+/// Training is worth more than a snapshot that was only asked for.
 template <class T>
 void Solver<T>::SnapshotOnRequest() {
   try {

@@ -86,7 +86,7 @@ void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& sit
   SolverState state;
   NetParameter model;
   detail::BlobWrites<T> writes;  // of what `state` and `model` have
-  detail::ReadState(state_file, kept, state, writes);
+  const std::vector<std::string> warnings = detail::ReadState(state_file, kept, state, writes);
   if (state.has_solver_type() && state.solver_type() != type())
     detail::FailSolver(state_file.string() + " is of a solver of type " + state.solver_type() +
                        ", and this one is " + type());
@@ -100,6 +100,7 @@ void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& sit
     }
   }
   writes.Make(net_->place().device(), site);  // the last that can fail, and the first that changes anything
+  for (const std::string& warning : warnings) Log(LogLevel::kWarning, warning);
   iter_ = state.iter();
   current_step_ = state.current_step();
   SetPass(0);

@@ -9,27 +9,37 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/nets/format/stage.hpp"
 #include "core/nets/hdf5/hdf5_file.hpp"
 #include "core/nets/solver/refuse.hpp"
 #include "ferry/detail/message.hpp"
-#include "ferry/log.hpp"
 #include "ferry/nets/proto_io.hpp"
 
 namespace ferry::detail {
 namespace {
 
+/// What becomes of arrays that a file has for other shapes.
+enum class Misfit { kRefused, kZeros };
+
 /// A kind of arrays.
 struct Group {
   const char* name;      ///< of HDF5's group
   const char* in_words;  ///< in errors
-  bool of_net;           ///< what does not fit is of another net; or else it begins with zeros
+  Misfit misfit;
 };
-constexpr Group kHistory{"history", "history", true};
+constexpr Group kHistory{"history", "history", Misfit::kRefused};
 // Of each stream, and these may be others when a solver goes on, as may its test nets.
-constexpr Group kLayerState{"layer_state", "layers' state", false},
-    kTestLayerState{"test_layer_state", "test layers' state", false};
+constexpr Group kLayerState{"layer_state", "layers' state", Misfit::kZeros},
+    kTestLayerState{"test_layer_state", "test layers' state", Misfit::kZeros};
+
+/// Where what is read goes.
+template <class T>
+struct Taken {
+  BlobWrites<T>& writes;
+  std::vector<std::string>& warnings;
+};
 
 std::string NameOf(const Group& group, std::size_t number) {
   return std::string(group.name) + '/' + std::to_string(number);
@@ -95,16 +105,18 @@ std::string Difference(const Group& group, std::size_t count, const StateBlobs<T
 /// Reads `count` blobs of a file. read_at(i) adds one to the writes.
 template <class T, class ShapeAt, class ReadAt>
 void ReadGroup(const std::string& path, const Group& group, std::size_t count, const StateBlobs<T>& kept,
-               const ShapeAt& shape_at, const ReadAt& read_at, BlobWrites<T>& writes) {
+               const ShapeAt& shape_at, const ReadAt& read_at, const Taken<T>& taken) {
   const std::string difference = Difference(group, count, kept, shape_at);
   if (difference.empty()) {
     for (std::size_t i = 0; i < count; ++i) read_at(i);
     return;
   }
   const std::string found = path + " has " + difference;
-  if (group.of_net) FailSolver(found + "; it is of another net, or of another type of solver");
-  if (count != 0 && !kept.empty()) Log(LogLevel::kWarning, "solver: " + found + "; it begins with zeros");
-  AddZeros(kept, writes);
+  if (group.misfit == Misfit::kRefused)
+    FailSolver(found + "; it is of another net, or of another type of solver");
+  if (count != 0 && !kept.empty())
+    taken.warnings.push_back("solver: " + found + "; the layers begin with zeros");
+  AddZeros(kept, taken.writes);
 }
 
 void RequireCount(double value, const std::string& file, const char* name) {
@@ -126,21 +138,21 @@ int ReadCount(const Hdf5File& file, const std::string& path, const char* name) {
 
 template <class T>
 void ReadHdf5(const Hdf5File& file, const std::string& path, const Group& group, const StateBlobs<T>& kept,
-              BlobWrites<T>& writes) {
-  const std::size_t count = group.of_net || file.HasGroup(group.name) ? file.Names(group.name).size() : 0;
+              const Taken<T>& taken) {
+  const std::size_t count = file.HasGroup(group.name) ? file.Names(group.name).size() : 0;
   ReadGroup(
       path, group, count, kept, [&](std::size_t i) { return file.ShapeOf(NameOf(group, i)); },
       [&](std::size_t i) {
         std::vector<T> read = ZerosFor(*kept[i]);
         file.Read<T>(NameOf(group, i), read);
-        writes.Add(*kept[i], std::move(read));
+        taken.writes.Add(*kept[i], std::move(read));
       },
-      writes);
+      taken);
 }
 
 template <class T>
 void ReadHdf5(const std::filesystem::path& path, const Kept<T>& kept, SolverState& state,
-              BlobWrites<T>& writes) {
+              const Taken<T>& taken) {
   const Hdf5File file = Hdf5File::Open(path);
   state.set_iter(ReadCount(file, path.string(), "iter"));
   state.set_current_step(ReadCount(file, path.string(), "current_step"));
@@ -154,14 +166,14 @@ void ReadHdf5(const std::filesystem::path& path, const Kept<T>& kept, SolverStat
       FailSolver(path.string() + ": seed '" + text + "' is no number");
     state.set_seed(seed);
   }
-  ReadHdf5(file, path.string(), kHistory, kept.history, writes);
-  ReadHdf5(file, path.string(), kLayerState, kept.layer_state, writes);
-  ReadHdf5(file, path.string(), kTestLayerState, kept.test_layer_state, writes);
+  ReadHdf5(file, path.string(), kHistory, kept.history, taken);
+  ReadHdf5(file, path.string(), kLayerState, kept.layer_state, taken);
+  ReadHdf5(file, path.string(), kTestLayerState, kept.test_layer_state, taken);
 }
 
 template <class T>
 void ReadBinary(const google::protobuf::RepeatedPtrField<BlobProto>& messages, const std::string& path,
-                const Group& group, const StateBlobs<T>& kept, BlobWrites<T>& writes) {
+                const Group& group, const StateBlobs<T>& kept, const Taken<T>& taken) {
   const auto shape_at = [&](std::size_t i) {
     const BlobProto& message = messages.at(static_cast<int>(i));
     try {
@@ -174,21 +186,21 @@ void ReadBinary(const google::protobuf::RepeatedPtrField<BlobProto>& messages, c
   const auto read_at = [&](std::size_t i) {
     const BlobProto& message = messages.at(static_cast<int>(i));
     if (const std::string flaw = CountFlaw(message, *kept[i]); !flaw.empty()) FailBlob(path, group, i, flaw);
-    writes.Add(*kept[i], message);
+    taken.writes.Add(*kept[i], message);
   };
-  ReadGroup(path, group, static_cast<std::size_t>(messages.size()), kept, shape_at, read_at, writes);
+  ReadGroup(path, group, static_cast<std::size_t>(messages.size()), kept, shape_at, read_at, taken);
 }
 
 template <class T>
 void ReadBinary(const std::filesystem::path& path, const Kept<T>& kept, SolverState& state,
-                BlobWrites<T>& writes) {
+                const Taken<T>& taken) {
   ReadProtoFromBinaryFileOrDie(path, &state);
   if (!state.has_iter()) FailSolver(path.string() + " has no iter; it is no solver's state");
   RequireCount(state.iter(), path.string(), "iter");
   RequireCount(state.current_step(), path.string(), "current_step");
-  ReadBinary(state.history(), path.string(), kHistory, kept.history, writes);
-  ReadBinary(state.layer_state(), path.string(), kLayerState, kept.layer_state, writes);
-  ReadBinary(state.test_layer_state(), path.string(), kTestLayerState, kept.test_layer_state, writes);
+  ReadBinary(state.history(), path.string(), kHistory, kept.history, taken);
+  ReadBinary(state.layer_state(), path.string(), kLayerState, kept.layer_state, taken);
+  ReadBinary(state.test_layer_state(), path.string(), kTestLayerState, kept.test_layer_state, taken);
 }
 
 }  // namespace
@@ -205,9 +217,12 @@ std::unique_ptr<NewFile> StageState(const std::filesystem::path& file, SolverPar
 }
 
 template <class T>
-void ReadState(const std::filesystem::path& file, const Kept<T>& kept, SolverState& state,
-               BlobWrites<T>& writes) try {
-  IsHdf5(file) ? ReadHdf5(file, kept, state, writes) : ReadBinary(file, kept, state, writes);
+std::vector<std::string> ReadState(const std::filesystem::path& file, const Kept<T>& kept, SolverState& state,
+                                   BlobWrites<T>& writes) try {
+  std::vector<std::string> warnings;
+  const Taken<T> taken{writes, warnings};
+  IsHdf5(file) ? ReadHdf5(file, kept, state, taken) : ReadBinary(file, kept, state, taken);
+  return warnings;
 } catch (const FormatError& error) {
   FailSolver(error.what());
 }
@@ -215,7 +230,8 @@ void ReadState(const std::filesystem::path& file, const Kept<T>& kept, SolverSta
 #define FERRY_INSTANTIATE(T)                                                                              \
   template std::unique_ptr<NewFile> StageState(                                                           \
       const std::filesystem::path&, SolverParameter::SnapshotFormat, const SolverState&, const Kept<T>&); \
-  template void ReadState(const std::filesystem::path&, const Kept<T>&, SolverState&, BlobWrites<T>&)
+  template std::vector<std::string> ReadState(const std::filesystem::path&, const Kept<T>&, SolverState&, \
+                                              BlobWrites<T>&)
 FERRY_INSTANTIATE(float);
 FERRY_INSTANTIATE(double);
 #undef FERRY_INSTANTIATE

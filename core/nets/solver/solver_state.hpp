@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,11 +42,11 @@ std::unique_ptr<NewFile> StageState(const std::filesystem::path& file, SolverPar
                                     const SolverState& state, const Kept<T>& kept);
 
 /// Reads one, of either format, into `state`. `writes` gets what becomes of `kept`, which is what the solver
-/// and its nets have. Layers' state becomes zeros where the file has none, such as Caffe's, or, with a
-/// warning, that of other streams or other test nets. Throws NetError for another history, and for a file
-/// that is no state.
+/// and its nets have. Layers' state becomes zeros where the file has none, such as Caffe's, and where it has
+/// that of other streams or other test nets. Of the latter, the warnings tell that are returned for the log.
+/// Throws NetError for another history, and for a file that is no state.
 template <class T>
-void ReadState(const std::filesystem::path& file, const Kept<T>& kept, SolverState& state,
-               BlobWrites<T>& writes);
+std::vector<std::string> ReadState(const std::filesystem::path& file, const Kept<T>& kept, SolverState& state,
+                                   BlobWrites<T>& writes);
 
 }  // namespace ferry::detail

@@ -30,7 +30,8 @@ struct SolverProgress {
 /// allowed, and what Net throws.
 ///
 /// Random numbers and the order of data depend on the seed and the number of the pass alone, and a snapshot
-/// has the state of layers. So a run that is restored from a snapshot goes on to the same bits.
+/// has the state of layers. So a run that is restored from a snapshot goes on to the same bits; except tests
+/// of recurrent nets, if the snapshot was asked for within one: it begins again.
 template <class T>
 class Solver {
  public:
