@@ -100,12 +100,12 @@ void Solver<T>::Restore(const std::filesystem::path& state_file, const Site& sit
     }
   }
   writes.Make(net_->place().device(), site);  // the last that can fail, and the first that changes anything
-  for (const std::string& warning : warnings) Log(LogLevel::kWarning, warning);
   iter_ = state.iter();
   current_step_ = state.current_step();
   SetPass(0);
   // A seed that the program says stands above that of the snapshot.
   if (state.has_seed() && param_.random_seed() < 0) SetSeed(state.seed());
+  for (const std::string& warning : warnings) Log(LogLevel::kWarning, warning);
 }
 
 template <class T>
