@@ -163,6 +163,31 @@ TEST_CASE("A net shares its activations by the shapes that its inputs have then"
   }
 }
 
+TEST_CASE("A net shares its activations by the shapes that its inputs have, whatever the last pass had") {
+  Net<float> net(NetOf(Branched()), DefaultPlace(), RandomSeed{1});
+  for (const std::int64_t batch : {1, 4}) {  // it was made for 4
+    net.blob_by_name("x")->Reshape({batch, 6});
+    Fill(*net.blob_by_name("x"), 5);
+    if (batch == 4) net.share_activations();
+    net.Forward();
+  }
+  CHECK(BytesHeld(net) == net.activation_bytes().planned);
+}
+
+TEST_CASE("A net shares its activations again after shapes that did not fit") {
+  Net<float> net(NetOf(Input("x", "4 6") + Product("a", "x", 8) + Product("b", "a", 8) +
+                       Product("c", "b", 8) +
+                       LayerText("Reshape", "r", "c", "r", "reshape_param { shape { dim: 4 dim: 8 } }") +
+                       Product("out", "r", 3)));
+  net.share_activations();
+  net.blob_by_name("x")->Reshape({9, 6});
+  CHECK(ErrorOf([&] { net.Forward(); }) != "");
+  net.blob_by_name("x")->Reshape({4, 6});
+  Fill(*net.blob_by_name("x"), 5);
+  net.Forward();
+  CHECK(BytesHeld(net) == net.activation_bytes().planned);
+}
+
 TEST_CASE("A layer whose tops depend on values shares by the most that they can be") {
   // No value has come to the selector yet.
   Net<float> net(

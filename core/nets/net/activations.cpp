@@ -153,7 +153,6 @@ void Net<T>::share_activations() {
                    "' of net '" + graph_->name +
                    "' needs a gradient, which looks at blobs when the pass forward is over; take the net "
                    "without a loss and without force_backward");
-  if (detail::InputShapes(*graph_) != graph_->fitted_to) Reshape();
   detail::ShareActivations(*graph_);
 }
 

@@ -74,7 +74,7 @@ struct NetGraph {
 
   Activations activations = Activations::kKept;
   std::vector<StorageGroup> storage_groups;  ///< once they are shared
-  std::vector<Shape> fitted_to;              ///< the inputs' shapes that all layers were last fitted to
+  std::vector<Shape> fitted_to;              ///< the inputs' shapes that all layers fit; none if not known
   int next_layer = 0;                        ///< the one after the last that ran forward
   static constexpr int kNone = std::numeric_limits<int>::max();
   int failed = kNone;  ///< the layer at which a pass forward ended: from there on, shapes may not fit

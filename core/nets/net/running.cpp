@@ -61,6 +61,8 @@ T Net<T>::ForwardFromTo(int start, int end) {
           ", while blobs share storage: its bottoms may be gone; begin with layer 0 or go on where "
           "the last pass ended");
     if (start == 0 && detail::InputShapes(*graph_) != graph_->fitted_to) Reshape();
+  } else {
+    graph_->fitted_to.clear();  // each layer fits itself
   }
   T loss = 0;
   for (int i = start; i <= end; ++i) RunForward(i, loss);
@@ -147,6 +149,7 @@ T Net<T>::ForwardBackward() {
 template <class T>
 void Net<T>::Reshape() {
   graph_->next_layer = 0;
+  graph_->fitted_to.clear();
   for (int i = 0; i < SizeOf(graph_->layers); ++i) {
     Attempt(*graph_, i, [&] {
       graph_->layers[Index(i)]->Refit(graph_->bottom_vecs[Index(i)], graph_->top_vecs[Index(i)]);

@@ -114,7 +114,7 @@ class Net {
   void set_iteration(std::uint64_t iteration);
   /// From now on blobs share storage, so that a blob's data is good only until the last layer that reads it
   /// has run; inputs, outputs, tops of layers without bottoms, and blobs of layers of your own keep theirs.
-  /// Throws where a layer needs a gradient, and where an input has got a shape that does not fit.
+  /// Throws where a layer needs a gradient.
   void share_activations();
   /// How they are kept.
   Activations activations() const;
