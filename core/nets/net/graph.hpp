@@ -83,6 +83,7 @@ struct NetGraph {
 template <class T>
 std::vector<Shape> InputShapes(const NetGraph<T>& graph) {
   std::vector<Shape> shapes;
+  shapes.reserve(graph.inputs.size());
   for (const Blob<T>* input : graph.inputs) shapes.push_back(input->shape());
   return shapes;
 }
