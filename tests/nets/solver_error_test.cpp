@@ -29,6 +29,7 @@ TEST_CASE("A solver that cannot be is refused, with what is allowed") {
       {"train_net: 'x' net: 'y'", "several train nets: net, net_param, train_net; say one of"},
       {"test_net: 'x'", "0 test_iter for 1 test nets"},
       {"test_iter: 1 test_net: 'x' test_net_param { }", "1 test_iter for 2 test nets"},
+      {"test_iter: 1 test_interval: 1 test_net: ''", "the path is empty"},
       {"test_iter: 1 test_iter: 1", "test_interval 0 with 2 test nets; it must be more than 0"},
       {"test_iter: 1 test_interval: 1 test_state { } test_state { }", "2 test_state for 1 test nets"},
       {"snapshot: 5", "snapshot 5 without snapshot_prefix"},

@@ -62,7 +62,7 @@ T Net<T>::ForwardFromTo(int start, int end) {
           "the last pass ended");
     if (start == 0 && detail::InputShapes(*graph_) != graph_->fitted_to) Reshape();
   } else {
-    graph_->fitted_to.clear();  // each layer fits itself
+    graph_->fitted_to.clear();  // each layer is fitted to what its bottoms have then
   }
   T loss = 0;
   for (int i = start; i <= end; ++i) RunForward(i, loss);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ferry/nets/solver.hpp"
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -70,20 +71,21 @@ int CountTestNets(const SolverParameter& param) {
   return count;
 }
 
-/// Of test net number `id`; "" for one that the solver's own file has. Those of test_net_param come first,
+/// Of test net number `id`; none for one that the solver's own file has. Those of test_net_param come first,
 /// then those of test_net, then the train net's.
-std::string TestNetFile(const SolverParameter& param, int id) {
+std::optional<std::string> TestNetFile(const SolverParameter& param, int id) {
   const int in_file = id - param.test_net_param_size();
-  if (in_file < 0) return "";
-  return in_file < param.test_net_size() ? param.test_net(in_file) : param.net();
+  if (in_file >= 0 && in_file < param.test_net_size()) return param.test_net(in_file);
+  if (in_file >= 0 && param.has_net()) return param.net();
+  return std::nullopt;
 }
 
 NetParameter TestNet(const SolverParameter& param, int id) {
-  const std::string file = TestNetFile(param, id);
+  const std::optional<std::string> file = TestNetFile(param, id);
   const bool own = id < param.test_net_param_size() + param.test_net_size();
   detail::LogInfo("Creating test net (#", id, ") specified by ", own ? "test_" : "",
-                  file.empty() ? "net_param" : "net file: " + file);
-  if (!file.empty()) return ReadNet(file);
+                  file ? "net file: " + *file : "net_param");
+  if (file) return ReadNet(*file);
   return own ? param.test_net_param(id) : param.net_param();
 }
 
@@ -133,7 +135,7 @@ void Solver<T>::InitTestNets(const Place& place) {
   for (int id = 0; id < count; ++id) {
     NetParameter net = TestNet(param_, id);
     MergeState(TEST, param_.test_state_size() == 0 ? nullptr : &param_.test_state(id), &net);
-    detail::NamingFile(TestNetFile(param_, id), [&] {
+    detail::NamingFile(TestNetFile(param_, id).value_or(""), [&] {
       test_nets_.push_back(
           std::make_shared<Net<T>>(net, place, RandomSeed{TestSeed(static_cast<std::size_t>(id))}));
     });

@@ -12,7 +12,7 @@ namespace SolverAction {  // NOLINT(readability-identifier-naming): Caffe's name
 enum Enum {
   NONE = 0,     ///< nothing
   STOP = 1,     ///< end the training after this iteration; snapshot_after_train says whether with a snapshot
-  SNAPSHOT = 2  ///< write a snapshot, and go on
+  SNAPSHOT = 2  ///< write a snapshot, and go on; where it cannot be written, the log has the error
 };
 }  // namespace SolverAction
 

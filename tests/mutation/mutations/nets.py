@@ -168,7 +168,7 @@ MUTATIONS = [
     (SOLVER + "testing.cpp", "SnapshotOnRequest();", "Snapshot();", "a snapshot that was asked for in a test and fails ends the training"),
     (NET + "running.cpp", "  graph_->next_layer = 0;\n  graph_", "  graph_", "a pass goes on after shapes that do not fit"),
     (NET + "running.cpp", "  graph_->fitted_to.clear();\n  for", "  for", "blobs keep what shapes that did not fit took"),
-    (NET + "running.cpp", "    graph_->fitted_to.clear();  // each layer fits itself\n", "", "activations share storage by the shapes of the pass before"),
+    (NET + "running.cpp", "    graph_->fitted_to.clear();  // each layer is fitted to what its bottoms have then\n", "", "activations share storage by the shapes of the pass before"),
     (SOLVER + "testing.cpp", "    net.set_iteration(first + pass);\n", "", "each test sees other data after a restart"),
     (SOLVER + "testing.cpp", "  net.PrefetchParams();", "", "weights that a test net has alone cannot go to its place"),
     (SOLVER + "running.cpp", "std::max(param_.max_iter(), iter_) - iter_", "param_.max_iter() - iter_", "Solve beyond max_iter overflows"),
