@@ -105,7 +105,6 @@ void Layer<T>::CheckLossWeights(std::size_t tops) const {
 
 template <class T>
 void Layer<T>::SetLossWeights(const Blobs& top) {
-  weighted_.clear();
   if (layer_param_.loss_weight().empty()) return;
   weighted_.assign(top.size(), {});
   for (std::size_t i = 0; i < top.size(); ++i) {

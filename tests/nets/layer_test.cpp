@@ -162,6 +162,16 @@ TEST_CASE("A layer that reads its bottom after it has written its top refuses to
   }
 }
 
+TEST_CASE("A layer that could not be set up again is not run backward", "[layer]") {
+  const World world("host cpu");
+  LoneLayer run("type: 'EuclideanLoss'", world.place(), 2);
+  run.SetUp();
+  run.bottom[1]->Reshape({3});
+  CHECK_THROWS_AS(run.SetUp(), NetError);
+  CHECK_THROWS_MATCHES(run.layer->Backward(run.top, {true, false}, run.bottom), NetError,
+                       MessageMatches(ContainsSubstring("do not fit")));
+}
+
 TEST_CASE("An error about the number of blobs says how many there are and how many there may be", "[layer]") {
   const World world("host cpu");
   LoneLayer two("type: 'TestCpu'", world.place(), 2);

@@ -146,6 +146,9 @@ TEST_CASE("A net that shares its activations follows its inputs to other shapes"
     CHECK(DataOf(*shared.Forward()[0]) == DataOf(*kept.Forward()[0]));
     CHECK(shared.activation_bytes().planned == kept.activation_bytes().planned);
     CHECK(BytesHeld(shared) == shared.activation_bytes().planned);
+    const auto slot = shared.blob_by_name("b")->data();
+    shared.Forward();
+    CHECK(shared.blob_by_name("b")->data() == slot);
   }
   shared.Reshape();
   CHECK(DataOf(*shared.Forward()[0]) == DataOf(*kept.Forward()[0]));
@@ -161,6 +164,19 @@ TEST_CASE("A net shares its activations by the shapes that its inputs have then"
     net.Forward();
     CHECK(BytesHeld(net) == net.activation_bytes().planned);
   }
+}
+
+TEST_CASE("An input may get another shape within a pass over shared activations") {
+  Net<float> kept(NetOf(Branched()), DefaultPlace(), RandomSeed{1});
+  Net<float> shared(NetOf(Branched()), DefaultPlace(), RandomSeed{1});
+  shared.share_activations();
+  for (Net<float>* net : {&kept, &shared}) {
+    Fill(*net->blob_by_name("x"), 5);
+    net->ForwardTo(2);
+    net->blob_by_name("x")->Reshape({9, 6});
+    net->ForwardFrom(3);
+  }
+  CHECK(DataOf(*shared.output_blobs()[0]) == DataOf(*kept.output_blobs()[0]));
 }
 
 TEST_CASE("A net shares its activations by the shapes that its inputs have, whatever the last pass had") {

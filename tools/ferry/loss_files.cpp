@@ -51,7 +51,7 @@ void Write(const fs::path& file, const std::string& text) {
   if (!out) throw NetError(file.string() + " cannot be written");
 }
 
-/// One with an end.
+/// Reads a line; false for one without its newline.
 bool NextLine(std::istream& in, std::string& line) { return std::getline(in, line) && !in.eof(); }
 
 /// Of a line that WriteCsv wrote.
@@ -65,7 +65,8 @@ std::optional<LossRow> RowOf(const std::string& line) {
     return error == std::errc() && (last ? after == end : after != end && *after == ',');
   };
   const bool whole = read(row.iteration, false) && read(row.loss, false) && read(row.rate, false) &&
-                     read(row.seconds, true) && std::isfinite(row.seconds);
+                     read(row.seconds, true) && std::isfinite(row.seconds) && row.iteration >= 0 &&
+                     row.seconds >= 0;
   return whole ? std::optional(row) : std::nullopt;
 }
 

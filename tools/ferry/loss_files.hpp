@@ -17,8 +17,8 @@ struct LossRow {
 /// Throws Error where a file cannot be written, and leaves all as it is.
 void RequireWritable(const std::filesystem::path& file);
 
-/// The rows of a file that WriteCsv wrote; none if there is no file, an empty one, or a pipe or device in its
-/// place. Throws Error for any other file.
+/// The rows of a file that WriteCsv wrote; none for a missing or empty file, a pipe or a device. Throws Error
+/// for any other file.
 std::vector<LossRow> ReadCsv(const std::filesystem::path& file);
 
 /// iteration,loss,rate,seconds; with a line of names. The file appears whole or not at all, here and below.

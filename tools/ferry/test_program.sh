@@ -139,7 +139,7 @@ sed 's/base_lr: 0/base_lr: nan/' five_steps.prototxt >refused.prototxt
 refused "base_lr nan" train --solver refused.prototxt --snapshot s_iter_1.solverstate --csv loss.csv
 cmp loss.csv before
 go_on="train --solver five_steps.prototxt --snapshot s_iter_1.solverstate --csv table"
-for bad in 7,0x1,0,1 7,1,0,nan 7,1,0 '7,1,0,1 ' ' 7,1,0,1' 99999999999,1,0,1 0,1,0,1; do
+for bad in 4,1,0,1 7,1,0,-1 7,0x1,0,1 7,1,0,nan 7,1,0 '7,1,0,1 ' ' 7,1,0,1' 99999999999,1,0,1 0,1,0,1; do
   { cat before && echo "$bad"; } >table
   # shellcheck disable=SC2086 # one word an argument
   refused "table is no table of losses" $go_on
@@ -151,9 +151,17 @@ refused "table is no table of losses" $go_on
 # shellcheck disable=SC2086
 "$ferry" $go_on 2>/dev/null
 [ "$(wc -l <table)" = 5 ]
+# shellcheck disable=SC2086
+has iteration,loss "$("$ferry" ${go_on% table} /dev/stdout 2>/dev/null | cat)"
+sed 's/display: 1/display: 2/' five_steps.prototxt >by_two.prototxt
+cp before table
+"$ferry" train --solver by_two.prototxt --snapshot s_iter_1.solverstate --csv table 2>/dev/null
+[ "$(tail -n +2 table | cut -d, -f1 | tr '\n' ' ')" = "0 2 4 " ]
 cp net.prototxt no_table
 refused "no_table is no table of losses" train --solver five_steps.prototxt --snapshot s_iter_1.solverstate --csv no_table
 cmp net.prototxt no_table
+"$ferry" train --solver solver.prototxt --csv no_table 2>/dev/null
+[ "$(wc -l <no_table)" = 2 ]
 refused "s_iter_1.caffemodel: " info --model three.prototxt --weights s_iter_1.caffemodel
 refused "0 or more" time --model net.prototxt --gpu -1
 sed 's/bottom: "x"/bottom: "nobody"/' net.prototxt >unfed.prototxt

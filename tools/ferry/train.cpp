@@ -39,7 +39,8 @@ class Progress {
       : iteration_(first), last_(last), images_(images_an_iteration), rows_(std::move(rows)) {}
 
   void Show(const SolverProgress& at) {
-    while (!rows_.empty() && rows_.back().iteration >= at.iteration) rows_.pop_back();
+    if (!std::exchange(shown_, true))
+      std::erase_if(rows_, [&](const LossRow& row) { return row.iteration >= iteration_; });
     const double before = rows_.empty() ? 0 : rows_.back().seconds;
     rows_.push_back({at.iteration, at.loss, at.rate, before + at.seconds});
     const int done = at.iteration - iteration_;
@@ -63,6 +64,7 @@ class Progress {
  private:
   int iteration_, last_;
   std::int64_t images_;
+  bool shown_ = false;
   const bool terminal_ = isatty(STDERR_FILENO) == 1;
   bool open_ = false;
   std::vector<LossRow> rows_;
@@ -182,9 +184,10 @@ void AddTrain(CLI::App& app) {
   verb->add_option("--sighup_effect", train->sighup_effect, "what SIGHUP does")
       ->capture_default_str()
       ->check(effects);
-  verb->add_option("--csv", train->csv,
-                   "write iteration, loss, rate and seconds to this file; with --snapshot, behind its rows "
-                   "from before");
+  verb->add_option(
+      "--csv", train->csv,
+      "write iteration, loss, rate and seconds to this file; with --snapshot, add to its rows from "
+      "before");
   verb->add_option("--plot", train->plot, "draw the loss into this SVG file");
   verb->callback([train] { train->Run(); });
 }

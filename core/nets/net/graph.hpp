@@ -74,8 +74,8 @@ struct NetGraph {
 
   Activations activations = Activations::kKept;
   std::vector<StorageGroup> storage_groups;  ///< once they are shared
-  std::vector<Shape> fitted_to;              ///< the inputs' shapes that all layers fit; none if not known
-  int next_layer = 0;                        ///< the one after the last that ran forward
+  std::vector<Shape> fitted_to;  ///< the inputs' shapes in the last Reshape; none once layers may have others
+  int next_layer = 0;            ///< the one after the last that ran forward
   static constexpr int kNone = std::numeric_limits<int>::max();
   int failed = kNone;  ///< the layer at which a pass forward ended: from there on, shapes may not fit
 };

@@ -115,7 +115,7 @@ void ReadGroup(const std::string& path, const Group& group, std::size_t count, c
   if (group.misfit == Misfit::kRefused)
     FailSolver(found + "; it is of another net, or of another type of solver");
   if (count != 0 && !kept.empty())
-    taken.warnings.push_back("solver: " + found + "; the layers begin with zeros");
+    taken.warnings.push_back("solver: " + found + "; all of the solver's begin with zeros");
   AddZeros(kept, taken.writes);
 }
 

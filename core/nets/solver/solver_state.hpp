@@ -43,8 +43,8 @@ std::unique_ptr<NewFile> StageState(const std::filesystem::path& file, SolverPar
 
 /// Reads one, of either format, into `state`. `writes` gets what becomes of `kept`, which is what the solver
 /// and its nets have. Layers' state becomes zeros where the file has none, such as Caffe's, and where it has
-/// that of other streams or other test nets. Of the latter, the warnings tell that are returned for the log.
-/// Throws NetError for another history, and for a file that is no state.
+/// that of other streams or another number of test nets. Returns warnings for the log, one for each kind of
+/// arrays that did not fit. Throws NetError for another history, and for a file that is no state.
 template <class T>
 std::vector<std::string> ReadState(const std::filesystem::path& file, const Kept<T>& kept, SolverState& state,
                                    BlobWrites<T>& writes);

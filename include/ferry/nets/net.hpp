@@ -118,7 +118,8 @@ class Net {
   void share_activations();
   /// How they are kept.
   Activations activations() const;
-  /// What they take, by the shapes as they are.
+  /// What they take, by the shapes as they are. A top that grows by the values of bottoms, as Filter's may,
+  /// takes storage of its own, beside what was planned.
   ActivationBytes activation_bytes() const;
 
   /// @name Parameters of other nets and of files

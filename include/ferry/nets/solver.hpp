@@ -30,8 +30,9 @@ struct SolverProgress {
 /// allowed, and what Net throws.
 ///
 /// Random numbers and the order of data depend on the seed and the number of the pass alone, and a snapshot
-/// has the state of layers. So a run that is restored from a snapshot goes on to the same bits; except tests
-/// of recurrent nets, if the snapshot was asked for within one: it begins again.
+/// has the state of layers. So a run that is restored from a snapshot goes on to the same bits. One
+/// exception: a snapshot that was asked for within a test has recurrent test nets as they were then, and the
+/// restored run makes the whole test again.
 template <class T>
 class Solver {
  public:
